@@ -1,0 +1,57 @@
+"""How this package compiles: one decorator for kernels, one for functions chosen by type.
+
+Numba facts that shape the code (0.61 to 0.68):
+
+- A module-level kernel with ``cache=True`` is found in the disk cache by the next process; a
+  jitted function passed as an argument, a closure or a jitclass is not. So kernels take *data*:
+  a ``NamedTuple`` of arrays, whose class tells the compiler which weak-learner family or loss it
+  is. `by_type` picks the function for that class at compile time.
+- A callee inherits the caller's fastmath flags. Only ``contract`` (fused multiply-add) is on
+  anywhere: re-association would break the exact range reduction in `rgboost._math`.
+- ``nogil`` lets several Python threads run kernels at once (see `rgboost._team`).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+from numba.extending import overload
+
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+
+kernel = functools.partial(njit, cache=True, **_OPTIONS)
+"""``@kernel()``: compile a module-level function, release the GIL, cache it on disk."""
+
+
+def by_type(declaration: Callable[..., Any]) -> Any:
+    """Make ``declaration`` a function whose body is chosen by the class of its first argument.
+
+    The class is a ``NamedTuple``. ``function.register(SomeTuple)`` adds a body; it is a plain
+    Python function with the argument names of the declaration. Compiled code resolves the call
+    while compiling, Python code while running.
+    """
+    bodies: dict[type, Callable[..., Any]] = {}
+
+    @functools.wraps(declaration)
+    def dispatch(*args: Any) -> Any:
+        return bodies[type(args[0])](*args)
+
+    def typed(*args: Any) -> Any:
+        return bodies.get(getattr(args[0], "instance_class", type(None)))
+
+    typed.__signature__ = inspect.signature(declaration)  # type: ignore[attr-defined]
+    overload(dispatch, strict=False, jit_options=_OPTIONS)(typed)
+
+    def register(tuple_class: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def add(body: Callable[..., Any]) -> Callable[..., Any]:
+            bodies[tuple_class] = body
+            return body
+
+        return add
+
+    dispatch.register = register  # type: ignore[attr-defined]
+    return dispatch

@@ -1,0 +1,163 @@
+"""Algorithm 2, Randomized Gradient Boosting Machine, as compiled code.
+
+Every thread of a team runs `run_block`; see `rgboost._team`. Algorithm 1 is the same with
+`AllLearners`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._jit import kernel
+from .._team import wait_for_all
+from ..learners.kernels import (
+    Pick,
+    Scratch,
+    accumulate,
+    best_in_column,
+    make_pick,
+    scratch_size,
+)
+from .line_search import search_step
+from .rows import TILE, advance
+
+
+class Rule(NamedTuple):
+    """The step rule: rho_m = learning_rate * (rho <b, r>, or the argmin if ``search``)."""
+
+    search: bool
+    rho: float
+    learning_rate: float
+
+
+class Record(NamedTuple):
+    """What a block of iterations writes down; losses are sums, at the start of the iteration."""
+
+    loss: NDArray[np.float64]
+    held_loss: NDArray[np.float64]
+    learner: NDArray[np.int64]
+    left: NDArray[np.float64]
+    right: NDArray[np.float64]
+    gradient: NDArray[np.float64]
+
+
+class Work(NamedTuple):
+    """Memory that the threads of a team share.
+
+    ``partial[chunk, k]`` holds the sums of column k of J over a chunk of rows (empty if columns
+    are searched whole); ``score``, ``learner`` and ``inner`` the best of each column;
+    ``search`` the sums of a line search.
+    """
+
+    partial: NDArray[np.float64]
+    score: NDArray[np.float64]
+    learner: NDArray[np.int64]
+    inner: NDArray[np.float64]
+    search: NDArray[np.float64]
+
+
+@kernel()
+def run_block(learners, terms, rule, subsets, rows, held_learners, held, record, work, seat):
+    """Run as many iterations as the record has room for."""
+    scratch = Scratch(np.empty(scratch_size(learners)), np.empty(TILE), np.empty(TILE))
+    n_iter = record.learner.shape[0]
+    pick = Pick(-1, 0, 0.0, 0.0, 0.0)
+    step = 0.0
+    goal = 0
+    for m in range(n_iter + 1):
+        # (5) of the iteration before, and (1): f += step b, and the pseudo-residual r
+        last = m == n_iter
+        sweep(learners, terms, pick, step, m > 0, subsets, m, last, rows, work, scratch, seat)
+        sweep_held(held_learners, terms, pick, step, m > 0, held, scratch, seat)
+        goal = wait_for_all(seat, goal)
+        if last:
+            break
+        # (2), (3): the best weak-learner in the random subset J
+        total = rows.residual_sums.sum()
+        loss = rows.loss_sums.sum()
+        held_loss = held.loss_sums.sum()
+        pick, goal = search(learners, subsets, m, rows.residual, total, work, scratch, seat, goal)
+        # (4): the step
+        if pick.learner < 0 or pick.gradient == 0.0:
+            step = 0.0
+        elif rule.search:
+            step, goal = search_step(terms, learners, pick, rows, work.search, scratch, seat, goal)
+        else:
+            step = rule.rho * pick.gradient
+        step *= rule.learning_rate
+        if seat.rank == 0:
+            record.loss[m] = loss
+            record.held_loss[m] = held_loss
+            record.learner[m] = pick.learner
+            record.left[m] = step * pick.left
+            record.right[m] = step * pick.right
+            record.gradient[m] = pick.gradient
+
+
+@kernel()
+def sweep(learners, terms, pick, step, pending, subsets, m, last, rows, work, scratch, seat):
+    """One pass over this thread's rows: apply the pending step, then sum the columns of J."""
+    columns = subset_columns(subsets, m)
+    by_rows = work.partial.shape[0] > 0 and not last
+    for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
+        if pending:
+            rows.loss_sums[chunk] = 0.0
+            rows.residual_sums[chunk] = 0.0
+        if by_rows:
+            work.partial[chunk, : columns.shape[0]] = 0.0
+        for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
+            hi = min(lo + TILE, rows.chunks[chunk + 1])
+            if pending and pick.learner >= 0:
+                advance(learners, terms, pick, step, rows, chunk, lo, hi, scratch)
+            if by_rows:
+                partial = work.partial[chunk]
+                accumulate(learners, columns, rows.residual, lo, hi, scratch, partial)
+
+
+@kernel()
+def sweep_held(learners, terms, pick, step, pending, held, scratch, seat):
+    """Apply the pending step to this thread's rows of the validation set."""
+    if not pending or pick.learner < 0:
+        return
+    for chunk in range(seat.rank, held.chunks.shape[0] - 1, seat.size):
+        held.loss_sums[chunk] = 0.0
+        held.residual_sums[chunk] = 0.0
+        for lo in range(held.chunks[chunk], held.chunks[chunk + 1], TILE):
+            hi = min(lo + TILE, held.chunks[chunk + 1])
+            advance(learners, terms, pick, step, held, chunk, lo, hi, scratch)
+
+
+@kernel()
+def search(learners, subsets, m, residual, total, work, scratch, seat, goal):
+    """The best weak-learner in J: each thread searches its columns, then all compare."""
+    columns = subset_columns(subsets, m)
+    n_columns = columns.shape[0]
+    offset = subsets.start[m % (subsets.start.shape[0] - 1)]
+    for k in range(seat.rank, n_columns, seat.size):
+        candidates = subsets.learners[:0]
+        if subsets.restricted:
+            candidates = subsets.learners[subsets.first[offset + k] : subsets.first[offset + k + 1]]
+        work.score[k], work.learner[k], work.inner[k] = best_in_column(
+            learners, columns[k], candidates, residual, total, scratch, work.partial, k
+        )
+    goal = wait_for_all(seat, goal)
+    best = -1
+    score = -1.0
+    for k in range(n_columns):  # columns ascend, so ties go to the smallest index
+        if work.score[k] > score:
+            score = work.score[k]
+            best = k
+    if best < 0:
+        return Pick(-1, 0, 0.0, 0.0, 0.0), goal
+    pick = make_pick(learners, columns[best], work.learner[best], work.inner[best], total)
+    return pick, goal
+
+
+@kernel()
+def subset_columns(subsets, m):
+    """The columns of J in iteration m."""
+    row = m % (subsets.start.shape[0] - 1)
+    return subsets.columns[subsets.start[row] : subsets.start[row + 1]]

@@ -1,0 +1,97 @@
+"""Algorithm 2 with a loss that is written in Python.
+
+The search for the best weak-learner is compiled as always; the loss is called once per iteration
+on whole arrays. Same arguments as `loop.run_block`, with the loss in place of its terms.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from .._jit import kernel
+from .._team import Seat
+from ..learners.kernels import Pick, Scratch, direction, scratch_size
+from ..losses import Loss
+from ..selection import Subsets
+from .loop import Record, Rule, Work, search
+from .rows import TILE, Rows
+
+
+def run_block_with_python_loss(
+    learners: Any,
+    loss: Loss,
+    rule: Rule,
+    subsets: Subsets,
+    rows: Rows,
+    held_learners: Any,
+    held: Rows,
+    record: Record,
+    work: Work,
+    seat: Seat,
+) -> None:
+    """Run as many iterations as the record has room for."""
+    for m in range(len(record.learner)):
+        record.loss[m] = _sum_losses(loss, rows)
+        record.held_loss[m] = _sum_losses(loss, held)
+        rows.residual[:] = _weighted(rows, loss.residual(rows.y, rows.score))
+        pick = search_alone(learners, subsets, m, rows.residual, work, seat)
+        step = 0.0
+        if pick.learner >= 0 and pick.gradient > 0.0:
+            b = whole_direction(learners, pick, len(rows.y))
+            step = _search_step(loss, rows, b) if rule.search else rule.rho * pick.gradient
+            step *= rule.learning_rate
+            rows.score[:] += step * b
+            held.score[:] += step * whole_direction(held_learners, pick, len(held.y))
+        record.learner[m] = pick.learner
+        record.left[m] = step * pick.left
+        record.right[m] = step * pick.right
+        record.gradient[m] = pick.gradient
+    for data in (rows, held):
+        data.loss_sums[:] = 0.0
+        data.loss_sums[:1] = _sum_losses(loss, data)
+
+
+def _sum_losses(loss: Loss, rows: Rows) -> float:
+    if not len(rows.y):
+        return 0.0
+    return float(_weighted(rows, loss.value(rows.y, rows.score)).sum())
+
+
+def _weighted(rows: Rows, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return rows.weight * values if rows.weighted else values
+
+
+def _search_step(loss: Loss, rows: Rows, b: NDArray[np.float64]) -> float:
+    """The root of phi'(rho), which rises from a negative value at 0."""
+
+    def slope(rho: float) -> float:
+        return -float(b @ _weighted(rows, loss.residual(rows.y, rows.score + rho * b)))
+
+    start = abs(slope(0.0))
+    high = start if start > 0 else 1.0
+    for _ in range(200):
+        if slope(high) >= -1e-13 * start:
+            break
+        high *= 2.0
+    if slope(high) <= 0.0:  # the loss falls for ever along b
+        return high
+    return float(brentq(slope, 0.0, high, xtol=1e-300, rtol=1e-12, maxiter=500))
+
+
+@kernel()
+def search_alone(learners, subsets, m, residual, work, seat):
+    scratch = Scratch(np.empty(scratch_size(learners)), np.empty(TILE), np.empty(TILE))
+    pick, _ = search(learners, subsets, m, residual, residual.sum(), work, scratch, seat, 0)
+    return pick
+
+
+@kernel()
+def whole_direction(learners, pick, n_rows):
+    """b on all rows. ``pick`` comes from Python as a tuple of Python numbers."""
+    out = np.empty(n_rows)
+    direction(learners, Pick(*pick), 0, n_rows, out)
+    return out

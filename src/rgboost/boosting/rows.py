@@ -1,0 +1,129 @@
+"""The state of the rows: labels, scores, residuals; and how a step changes it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._jit import by_type, kernel
+from .._math import blocked_sum
+from .._team import row_chunks
+from ..learners.kernels import direction
+from ..losses.exponential import ExponentialTerms
+from ..losses.huber import HuberTerms
+from ..losses.kernels import evaluate
+from ..losses.logistic import LogisticTerms
+from ..losses.squared import SquaredTerms
+
+TILE = 16_384
+"""Rows that are updated at once: their residuals (128 KiB) are still in cache when the columns of
+J are summed over them."""
+
+
+class Rows(NamedTuple):
+    """Rows of a data set under the current model f.
+
+    ``residual`` is weighted: w_i r_i. ``score`` is f, but for the squared loss, whose residual
+    says it all, it stays as it was at the start. ``chunks`` are the boundaries of the pieces
+    that partial sums are taken over.
+    """
+
+    y: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    weighted: bool
+    score: NDArray[np.float64]
+    residual: NDArray[np.float64]
+    chunks: NDArray[np.int64]
+    loss_sums: NDArray[np.float64]
+    residual_sums: NDArray[np.float64]
+
+
+def make_rows(
+    y: NDArray[np.float64], weight: NDArray[np.float64] | None, start_score: float
+) -> Rows:
+    chunks = row_chunks(len(y)) if len(y) else np.zeros(1, np.int64)
+    n_chunks = len(chunks) - 1
+    return Rows(
+        y=np.ascontiguousarray(y, dtype=np.float64),
+        weight=np.empty(0) if weight is None else np.ascontiguousarray(weight, np.float64),
+        weighted=weight is not None,
+        score=np.full(len(y), start_score),
+        residual=np.empty(len(y)),
+        chunks=chunks,
+        loss_sums=np.zeros(n_chunks),
+        residual_sums=np.zeros(n_chunks),
+    )
+
+
+@kernel()
+def start_rows(terms, rows):
+    """Residuals and sums of the null model."""
+    values = np.empty(TILE)
+    for chunk in range(rows.chunks.shape[0] - 1):
+        rows.loss_sums[chunk] = 0.0
+        rows.residual_sums[chunk] = 0.0
+        for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
+            hi = min(lo + TILE, rows.chunks[chunk + 1])
+            evaluate_tile(terms, rows, lo, hi, values)
+            add_sums(rows, chunk, lo, hi, values)
+
+
+@kernel()
+def advance(learners, terms, pick, step, rows, chunk, lo, hi, scratch):
+    """f += step b on rows lo..hi of a chunk, and their residuals and sums anew."""
+    direction(learners, pick, lo, hi, scratch.delta)
+    for i in range(hi - lo):
+        scratch.delta[i] *= step
+    add_step(terms, rows, lo, hi, scratch.delta, scratch.values)
+    add_sums(rows, chunk, lo, hi, scratch.values)
+
+
+@kernel()
+def add_sums(rows, chunk, lo, hi, values):
+    rows.loss_sums[chunk] += blocked_sum(values, hi - lo)
+    rows.residual_sums[chunk] += blocked_sum(rows.residual[lo:hi], hi - lo)
+
+
+@by_type
+def add_step(terms, rows, lo, hi, delta, values_out):
+    """Scores plus delta, residuals, and the weighted losses, on rows lo..hi."""
+
+
+@kernel()
+def evaluate_tile(terms, rows, lo, hi, values_out):
+    # Two loops over few arrays each: with more, the compiler would not vectorise.
+    for i in range(lo, hi):
+        value, residual, _ = evaluate(terms, rows.y[i], rows.score[i])
+        values_out[i - lo] = value
+        rows.residual[i] = residual
+    if rows.weighted:
+        for i in range(lo, hi):
+            values_out[i - lo] *= rows.weight[i]
+            rows.residual[i] *= rows.weight[i]
+
+
+@add_step.register(HuberTerms)
+@add_step.register(LogisticTerms)
+@add_step.register(ExponentialTerms)
+def _add_step(terms, rows, lo, hi, delta, values_out):
+    for i in range(lo, hi):
+        rows.score[i] += delta[i - lo]
+    evaluate_tile(terms, rows, lo, hi, values_out)
+
+
+@add_step.register(SquaredTerms)
+def _add_step_squared(terms, rows, lo, hi, delta, values_out):
+    # The residual is all there is to keep: half the memory traffic.
+    if rows.weighted:
+        for i in range(lo, hi):
+            w = rows.weight[i]
+            r = rows.residual[i] - w * delta[i - lo]
+            rows.residual[i] = r
+            values_out[i - lo] = terms.half * r * r / w
+    else:
+        for i in range(lo, hi):
+            r = rows.residual[i] - delta[i - lo]
+            rows.residual[i] = r
+            values_out[i - lo] = terms.half * r * r

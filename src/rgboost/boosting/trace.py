@@ -1,0 +1,118 @@
+"""The trace of a run: losses, time and choices, iteration by iteration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What happened in M iterations.
+
+    Losses and seconds have M + 1 entries: index 0 is the null model, index m the model after m
+    iterations. The rest has M entries, one a choice.
+
+    Attributes
+    ----------
+    train_loss : mean (weighted) training loss.
+    validation_loss : the same on the validation set, or None.
+    seconds : time since the loop began. Taken between blocks of iterations, linear within one.
+    learner : index of the chosen weak-learner in 0..K-1, -1 if J held none.
+    feature : the feature of the chosen stump, or column of the chosen dictionary entry; or -1.
+    split : which of the feature's thresholds was chosen, counted from 0; or -1.
+    left, right : what was added on the left and the right of the split; for a dictionary, ``left``
+        is the step along the normalised column.
+    gradient_norm : <b_j, r> of the choice, the largest |gradient| in J.
+    """
+
+    train_loss: NDArray[np.float64]
+    validation_loss: NDArray[np.float64] | None
+    seconds: NDArray[np.float64]
+    learner: NDArray[np.int64]
+    feature: NDArray[np.int64]
+    split: NDArray[np.int64]
+    left: NDArray[np.float64]
+    right: NDArray[np.float64]
+    gradient_norm: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.learner)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands: ``iteration`` of at most ``n_iter`` are done."""
+
+    iteration: int
+    n_iter: int
+    train_loss: float
+    validation_loss: float | None
+    seconds: float
+
+
+class Recorder:
+    """Room for a trace that grows block by block. Losses are kept as sums until they are read."""
+
+    def __init__(
+        self,
+        n_iter: int,
+        offsets: NDArray[np.int64],
+        weight: float,
+        held_weight: float | None,
+    ) -> None:
+        self.done = 0
+        self.n_iter = n_iter
+        self.offsets = offsets
+        self.weight = weight
+        self.held_weight = held_weight
+        self.loss = np.empty(n_iter + 1)
+        self.held_loss = np.empty(n_iter + 1)
+        self.seconds = np.zeros(n_iter + 1)
+        self.learner = np.empty(n_iter, np.int64)
+        self.left = np.empty(n_iter)
+        self.right = np.empty(n_iter)
+        self.gradient = np.empty(n_iter)
+
+    @property
+    def left_to_do(self) -> int:
+        return self.n_iter - self.done
+
+    def finish_block(self, n: int, seconds: float, loss: float, held_loss: float) -> None:
+        """n more iterations are done, until ``seconds``; the sums of losses are now these."""
+        start = self.seconds[self.done]
+        self.seconds[self.done : self.done + n + 1] = np.linspace(start, seconds, n + 1)
+        self.done += n
+        self.loss[self.done] = loss
+        self.held_loss[self.done] = held_loss
+
+    def progress(self) -> Progress:
+        held = self.held_weight
+        return Progress(
+            self.done,
+            self.n_iter,
+            float(self.loss[self.done] / self.weight),
+            None if held is None else float(self.held_loss[self.done] / held),
+            float(self.seconds[self.done]),
+        )
+
+    def trace(self) -> Trace:
+        n = self.done
+        learner = self.learner[:n].copy()
+        feature = np.searchsorted(self.offsets, learner, side="right") - 1
+        split = learner - self.offsets[feature]
+        feature[learner < 0] = split[learner < 0] = -1
+        held = self.held_weight
+        return Trace(
+            train_loss=self.loss[: n + 1] / self.weight,
+            validation_loss=None if held is None else self.held_loss[: n + 1] / held,
+            seconds=self.seconds[: n + 1].copy(),
+            learner=learner,
+            feature=feature,
+            split=split,
+            left=self.left[:n].copy(),
+            right=self.right[:n].copy(),
+            gradient_norm=self.gradient[:n].copy(),
+        )

@@ -1,0 +1,1 @@
+"""From the user's X to bins."""

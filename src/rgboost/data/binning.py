@@ -1,0 +1,365 @@
+"""Binning: choose thresholds for every feature, and write each value as the number of its bin.
+
+A feature's weak-learners are its thresholds s_0 < s_1 < ...; a value x is in bin k when k
+thresholds are below it, so ``x <= s_k`` is the same as ``bin(x) <= k``. Thresholds lie half-way
+between two neighbouring values of the data and each cuts the rows differently.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from .._jit import kernel
+from .._team import map_ranges
+
+BinningKind = Literal["quantile", "hybrid"]
+MOST_BINS = 65_536
+"""Bins are stored as uint8 up to 256 of them, as uint16 above."""
+
+_BLOCK_BYTES = 16 << 20
+"""Columns are binned in blocks of this size: one copy to lay them out, one to sort."""
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Thresholds of all features: feature g has ``thresholds[offsets[g]:offsets[g + 1]]``.
+
+    ``left_weight`` is the weight of the rows at or below each threshold.
+    """
+
+    offsets: NDArray[np.int64]
+    thresholds: NDArray[np.float64]
+    left_weight: NDArray[np.float64]
+
+    @property
+    def n_features(self) -> int:
+        return len(self.offsets) - 1
+
+    def code_dtype(self) -> type[np.uint8] | type[np.uint16]:
+        most = int(np.diff(self.offsets).max(initial=0)) + 1
+        return np.uint8 if most <= 256 else np.uint16
+
+
+class SparseCodes(NamedTuple):
+    """Bins of the stored entries of a sparse matrix, column by column; all other rows are in
+    ``zero_code[column]``."""
+
+    indptr: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    codes: NDArray[np.unsignedinteger]
+    zero_code: NDArray[np.int64]
+
+
+class CutPlan(NamedTuple):
+    """How many thresholds at most, at quantiles and evenly spaced."""
+
+    max_bins: int
+    n_quantile: int
+    n_even: int
+
+
+def make_plan(max_bins: int | None, kind: BinningKind) -> CutPlan:
+    """``max_bins`` bins need one threshold fewer. Features with no more distinct values than bins
+    get a threshold between every two of them, whatever the kind."""
+    most = MOST_BINS if max_bins is None else max_bins
+    n_even = 0 if kind == "quantile" else (most - 1) // 2
+    return CutPlan(most, most - 1 - n_even, n_even)
+
+
+def bin_dense(
+    X: NDArray[np.floating],
+    plan: CutPlan,
+    weight: NDArray[np.float64] | None = None,
+    n_jobs: int = 1,
+) -> tuple[Cuts, NDArray[np.unsignedinteger]]:
+    """Cuts of a dense matrix, and its bins feature by feature (see `encode_dense`)."""
+    n_rows, n_features = X.shape
+    code_type = np.uint8 if min(plan.max_bins, n_rows) <= 256 else np.uint16
+    codes = empty_codes(n_features, n_rows, code_type)
+    w = np.empty(0) if weight is None else weight
+
+    def bin_block(start: int, stop: int) -> tuple[NDArray, NDArray, NDArray]:
+        columns = np.ascontiguousarray(X[:, start:stop].T)
+        if weight is None:
+            order, ordered = np.empty((len(columns), 0), np.int64), np.sort(columns, axis=1)
+        else:
+            order = np.argsort(columns, axis=1)
+            ordered = np.take_along_axis(columns, order, axis=1)
+        found = cut_columns(ordered, order, w, plan)
+        encode_columns(columns, found[0], found[1], codes[start:stop])
+        return found
+
+    blocks = _map_blocks(bin_block, n_features, n_rows * X.dtype.itemsize, n_jobs)
+    cuts = _join_cuts(blocks)
+    return cuts, codes.astype(cuts.code_dtype(), copy=False)
+
+
+def bin_sparse(
+    X: scipy.sparse.csc_array,
+    plan: CutPlan,
+    weight: NDArray[np.float64] | None = None,
+    n_jobs: int = 1,
+) -> tuple[Cuts, SparseCodes]:
+    """Cuts of a sparse matrix, and the bins of its stored entries. Cost follows the entries."""
+    n_rows, n_features = X.shape
+    w = np.empty(0) if weight is None else weight
+    total = float(n_rows) if weight is None else float(weight.sum())
+
+    def bin_block(start: int, stop: int) -> tuple[NDArray, NDArray, NDArray]:
+        return cut_sparse_columns(
+            X.indptr[start : stop + 1], X.indices, X.data, w, total, n_rows, plan
+        )
+
+    bytes_per_column = max(1, 8 * X.nnz // max(1, n_features))
+    cuts = _join_cuts(_map_blocks(bin_block, n_features, bytes_per_column, n_jobs))
+    return cuts, encode_sparse(X, cuts, n_jobs)
+
+
+def encode_dense(
+    X: NDArray[np.floating], cuts: Cuts, n_jobs: int = 1
+) -> NDArray[np.unsignedinteger]:
+    """Bins as an array (features, rows), rows padded with zeros to a whole number of 8-byte words."""
+    n_rows, n_features = X.shape
+    codes = empty_codes(n_features, n_rows, cuts.code_dtype())
+
+    def encode_block(start: int, stop: int) -> None:
+        columns = np.ascontiguousarray(X[:, start:stop].T)
+        offsets = cuts.offsets[start : stop + 1]
+        thresholds = cuts.thresholds[offsets[0] : offsets[-1]]
+        encode_columns(columns, offsets - offsets[0], thresholds, codes[start:stop])
+
+    _map_blocks(encode_block, n_features, n_rows * X.dtype.itemsize, n_jobs)
+    return codes
+
+
+def encode_sparse(X: scipy.sparse.csc_array, cuts: Cuts, n_jobs: int = 1) -> SparseCodes:
+    """Bins of the stored entries of a sparse matrix."""
+    codes = np.empty(X.nnz, cuts.code_dtype())
+    zero_code = np.empty(cuts.n_features, np.int64)
+    indptr = X.indptr.astype(np.int64)
+
+    def encode_range(start: int, stop: int) -> None:
+        encode_entries(
+            indptr, X.data, cuts.offsets, cuts.thresholds, start, stop, codes, zero_code
+        )
+
+    map_ranges(encode_range, cuts.n_features, n_jobs, at_least=64)
+    return SparseCodes(indptr, X.indices.astype(np.int32, copy=False), codes, zero_code)
+
+
+def empty_codes(n_features: int, n_rows: int, code_type: type) -> NDArray[np.unsignedinteger]:
+    """Room for bins, padded so that rows of features can be read as 8-byte words."""
+    per_word = 8 // np.dtype(code_type).itemsize
+    padded = n_rows + -n_rows % per_word
+    codes = np.empty((n_features, padded), code_type)
+    codes[:, n_rows:] = 0
+    return codes
+
+
+def _map_blocks(function, n_features: int, bytes_per_column: int, n_jobs: int) -> list:
+    """Call ``function(start, stop)`` on blocks of columns in order, ``n_jobs`` at a time."""
+    # Multiples of 16 columns: a cache line of a C-ordered float32 matrix.
+    width = max(16, _BLOCK_BYTES // max(1, bytes_per_column) // 16 * 16)
+    width = max(1, min(width, -(-n_features // max(1, n_jobs))))
+    starts = range(0, n_features, width)
+    stops = [min(start + width, n_features) for start in starts]
+    if n_jobs == 1 or len(starts) == 1:
+        return [function(a, b) for a, b in zip(starts, stops, strict=True)]
+    with ThreadPoolExecutor(n_jobs, "rgboost") as pool:
+        return list(pool.map(function, starts, stops))
+
+
+def _join_cuts(blocks: list[tuple[NDArray, NDArray, NDArray]]) -> Cuts:
+    counts = np.concatenate([np.diff(offsets) for offsets, _, _ in blocks])
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    thresholds = np.concatenate([t for _, t, _ in blocks])
+    left_weight = np.concatenate([w for _, _, w in blocks])
+    return Cuts(offsets, thresholds, left_weight)
+
+
+@kernel()
+def cut_columns(ordered, order, weight, plan):
+    """Cuts of sorted columns: (offsets, thresholds, left_weight). ``order`` sorts the weights."""
+    n_columns, n_rows = ordered.shape
+    weighted = weight.shape[0] > 0
+    values = np.empty(n_rows, np.float64)
+    cumulative = np.empty(n_rows, np.float64)
+    most = min(plan.max_bins, n_rows)
+    thresholds = np.empty(n_columns * max(most - 1, 0), np.float64)
+    left_weight = np.empty_like(thresholds)
+    offsets = np.zeros(n_columns + 1, np.int64)
+    for c in range(n_columns):
+        n_distinct = 0
+        below = 0.0
+        for i in range(n_rows):
+            below += weight[order[c, i]] if weighted else 1.0
+            if i == n_rows - 1 or ordered[c, i] < ordered[c, i + 1]:
+                values[n_distinct] = ordered[c, i]
+                cumulative[n_distinct] = below
+                n_distinct += 1
+        first = offsets[c]
+        count = choose_cuts(
+            values, cumulative, n_distinct, plan, thresholds[first:], left_weight[first:]
+        )
+        offsets[c + 1] = first + count
+    return offsets, thresholds[: offsets[-1]].copy(), left_weight[: offsets[-1]].copy()
+
+
+@kernel()
+def cut_sparse_columns(indptr, indices, data, weight, total, n_rows, plan):
+    """Cuts of sparse columns: the distinct stored values, and zero with the weight of the rest."""
+    n_columns = indptr.shape[0] - 1
+    weighted = weight.shape[0] > 0
+    room = 0
+    longest = 0
+    for c in range(n_columns):
+        stored = indptr[c + 1] - indptr[c]
+        longest = max(longest, stored)
+        room += min(stored, plan.max_bins - 1)
+    values = np.empty(longest + 1, np.float64)
+    cumulative = np.empty(longest + 1, np.float64)
+    thresholds = np.empty(room, np.float64)
+    left_weight = np.empty(room, np.float64)
+    offsets = np.zeros(n_columns + 1, np.int64)
+    for c in range(n_columns):
+        entries = data[indptr[c] : indptr[c + 1]]
+        rows = indices[indptr[c] : indptr[c + 1]]
+        stored = entries.shape[0]
+        order = np.argsort(entries)
+        stored_weight = 0.0
+        for k in range(stored):
+            stored_weight += weight[rows[k]] if weighted else 1.0
+        zero_weight = total - stored_weight
+        zero_pending = stored < n_rows
+        n_distinct = 0
+        below = 0.0
+        for k in range(stored):
+            value = np.float64(entries[order[k]])
+            if zero_pending and value > 0.0:
+                below += zero_weight
+                values[n_distinct] = 0.0
+                cumulative[n_distinct] = below
+                n_distinct += 1
+                zero_pending = False
+            below += weight[rows[order[k]]] if weighted else 1.0
+            if k == stored - 1 or entries[order[k]] < entries[order[k + 1]]:
+                values[n_distinct] = value
+                cumulative[n_distinct] = below
+                n_distinct += 1
+        if zero_pending:
+            values[n_distinct] = 0.0
+            cumulative[n_distinct] = total
+            n_distinct += 1
+        first = offsets[c]
+        count = choose_cuts(
+            values, cumulative, n_distinct, plan, thresholds[first:], left_weight[first:]
+        )
+        offsets[c + 1] = first + count
+    return offsets, thresholds[: offsets[-1]].copy(), left_weight[: offsets[-1]].copy()
+
+
+@kernel()
+def choose_cuts(values, cumulative, n_distinct, plan, thresholds_out, left_weight_out):
+    """Choose where to cut distinct sorted values; returns how many cuts there are.
+
+    ``cumulative[k]`` is the weight at or below ``values[k]``. The i-th of q quantile cuts goes
+    after the first value whose cumulative weight reaches i/(q+1) of the total (the inverse of the
+    distribution function, so that integer weights are the same as repeated rows); the i-th of e
+    even cuts goes after the last value at or below min + i/(e+1) (max - min).
+    """
+    count = 0
+    if n_distinct <= plan.max_bins:
+        for k in range(n_distinct - 1):
+            thresholds_out[count] = between(values[k], values[k + 1])
+            left_weight_out[count] = cumulative[k]
+            count += 1
+        return count
+    total = cumulative[n_distinct - 1]
+    low = values[0]
+    span = values[n_distinct - 1] - low
+    quantile = 1
+    even = 1
+    for k in range(n_distinct - 1):
+        cut = False
+        while quantile <= plan.n_quantile and cumulative[k] >= (
+            total * quantile / (plan.n_quantile + 1)
+        ):
+            quantile += 1
+            cut = True
+        while even <= plan.n_even and values[k + 1] > low + span * (even / (plan.n_even + 1)):
+            even += 1
+            cut = True
+        if cut:
+            thresholds_out[count] = between(values[k], values[k + 1])
+            left_weight_out[count] = cumulative[k]
+            count += 1
+    return count
+
+
+@kernel()
+def between(a, b):
+    """A number s with a <= s < b, half-way where rounding allows it."""
+    s = 0.5 * a + 0.5 * b
+    return s if a <= s < b else a
+
+
+_SEARCH_BLOCK = 512
+
+
+@kernel()
+def encode_columns(columns, offsets, thresholds, codes_out):
+    """``codes_out[c, i]``: how many thresholds of column c are below ``columns[c, i]``.
+
+    A binary search of many rows at a time, one level after the other: every level is a loop over
+    rows that the compiler vectorises. Thresholds are padded with infinity to a power of two, so
+    that all searches take the same number of levels.
+    """
+    n_columns, n_rows = columns.shape
+    found = np.empty(_SEARCH_BLOCK, np.uint32)
+    for c in range(n_columns):
+        n_cuts = offsets[c + 1] - offsets[c]
+        levels = 0
+        while (1 << levels) <= n_cuts:
+            levels += 1
+        ladder = np.full(1 << levels, np.inf)
+        ladder[:n_cuts] = thresholds[offsets[c] : offsets[c + 1]]
+        for start in range(0, n_rows, _SEARCH_BLOCK):
+            size = min(_SEARCH_BLOCK, n_rows - start)
+            found[:] = 0
+            for level in range(levels - 1, -1, -1):
+                half = np.uint32(1 << level)
+                for i in range(size):
+                    below = ladder[found[i] + half - np.uint32(1)] < columns[c, start + i]
+                    found[i] += half if below else np.uint32(0)
+            for i in range(size):
+                codes_out[c, start + i] = found[i]
+
+
+@kernel()
+def encode_entries(indptr, data, offsets, thresholds, start, stop, codes_out, zero_code_out):
+    """`encode_columns` for the stored entries of the columns start..stop, and for zero."""
+    for c in range(start, stop):
+        cuts = thresholds[offsets[c] : offsets[c + 1]]
+        zero_code_out[c] = count_below(cuts, 0.0)
+        for k in range(indptr[c], indptr[c + 1]):
+            codes_out[k] = count_below(cuts, data[k])
+
+
+@kernel()
+def count_below(cuts, x):
+    """How many of the sorted cuts are below x, by a search without branches."""
+    length = cuts.shape[0]
+    if length == 0:
+        return 0
+    first = 0
+    while length > 1:
+        half = length // 2
+        first += half if cuts[first + half - 1] < x else 0
+        length -= half
+    return first + 1 if cuts[first] < x else first

@@ -1,0 +1,7 @@
+"""Families of weak-learners: what boosting chooses from."""
+
+from .base import LearnerFamily
+from .dictionary import Dictionary
+from .stumps import Stumps
+
+__all__ = ["Dictionary", "LearnerFamily", "Stumps"]

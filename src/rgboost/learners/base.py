@@ -1,0 +1,68 @@
+"""The Python side of a weak-learner family."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.path import Path
+from ..selection import Layout
+
+
+class Additive(Protocol):
+    """A fitted model: a score for every row, without walking the path."""
+
+    intercept: float
+
+    def score(self, X: Any, n_jobs: int = 1) -> NDArray[np.float64]: ...
+
+    def staged_score(self, X: Any, n_jobs: int = 1) -> Any: ...
+
+
+class Prepared(ABC):
+    """A family prepared on the training rows: arrays for compiled code and the way back."""
+
+    arrays: Any
+    layout: Layout
+    cells: float
+    """Entries of the data that a look at all columns reads: the unit of work of the engine."""
+
+    sums_by_rows: bool = False
+    """Whether `kernels.accumulate` does something."""
+
+    @abstractmethod
+    def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
+        """The same weak-learners on other rows, for a validation set."""
+
+    @abstractmethod
+    def model(self, path: Path, intercept: float) -> Additive:
+        """Collapse a path of weak-learners into a fitted model."""
+
+
+class LearnerFamily(ABC):
+    """A set of weak-learners before it has seen data.
+
+    `prepare` does all that needs to be done once: bins, norms, layout.
+    """
+
+    @abstractmethod
+    def prepare(
+        self,
+        X: Any,
+        weight: NDArray[np.float64] | None = None,
+        *,
+        groups: Any = None,
+        names: Any = None,
+        n_jobs: int = 1,
+    ) -> Prepared:
+        """Prepare the family on the rows of X with positive weights."""
+
+    def restricted_to(self, rows: NDArray[np.bool_]) -> LearnerFamily:
+        """The family for some of the training rows (those with positive weight)."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> LearnerFamily:
+        return self  # families do not change, and a dictionary may be large

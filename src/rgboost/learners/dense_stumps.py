@@ -1,0 +1,106 @@
+"""Stumps over a dense matrix of bins."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._jit import kernel
+from .kernels import accumulate, best_in_column, direction, make_pick, scratch_size
+from .splits import Splits, pick_split, scan_splits
+
+_COPIES = 4
+_STRIDE = 256
+
+
+class DenseStumps(NamedTuple):
+    """Bins feature by feature, and the same memory as 8-byte words.
+
+    ``wide`` tells that bins are uint16; words are read only if they are not.
+    """
+
+    codes: NDArray[np.unsignedinteger]
+    words: NDArray[np.uint64]
+    wide: bool
+    splits: Splits
+
+
+def dense_stumps(codes: NDArray[np.unsignedinteger], splits: Splits) -> DenseStumps:
+    """The family's arrays from bins (features, padded rows)."""
+    return DenseStumps(codes, codes.view(np.uint64), codes.dtype == np.uint16, splits)
+
+
+@scratch_size.register(DenseStumps)
+def _scratch_size(learners):
+    return max(_COPIES * _STRIDE, learners.splits.most_bins)
+
+
+@kernel()
+def fill_bins(learners, column, residual, lo, hi, bins_out):
+    """Sums of residuals in each bin of a column, over rows lo..hi (lo a multiple of 8).
+
+    One addition a row. Bins are read eight at a time, and four copies of the sums take turns, so
+    that an addition need not wait for the one before it to the same bin.
+
+        word:  b0 b1 b2 b3 b4 b5 b6 b7      copy:  0 1 2 3 0 1 2 3
+    """
+    n_bins = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
+    codes = learners.codes[column]
+    if learners.wide:
+        bins_out[:n_bins] = 0.0
+        for i in range(lo, hi):
+            bins_out[codes[i]] += residual[i]
+        return n_bins
+    bins_out[: _COPIES * _STRIDE] = 0.0
+    words = learners.words[column]
+    whole = lo + (hi - lo) // 8 * 8
+    byte = np.uint64(255)
+    for k in range(lo // 8, whole // 8):
+        word = words[k]
+        i = k * 8
+        for b in range(8):
+            code = (word >> np.uint64(8 * b)) & byte
+            bins_out[code + np.uint64(_STRIDE * (b % _COPIES))] += residual[i + b]
+    for i in range(whole, hi):
+        bins_out[codes[i]] += residual[i]
+    for s in range(n_bins):
+        bins_out[s] = (bins_out[s] + bins_out[_STRIDE + s]) + (
+            bins_out[2 * _STRIDE + s] + bins_out[3 * _STRIDE + s]
+        )
+    return n_bins
+
+
+@accumulate.register(DenseStumps)
+def _accumulate(learners, columns, residual, lo, hi, scratch, partial_out):
+    for k in range(columns.shape[0]):
+        n_bins = fill_bins(learners, columns[k], residual, lo, hi, scratch.bins)
+        for s in range(n_bins):
+            partial_out[k, s] += scratch.bins[s]
+
+
+@best_in_column.register(DenseStumps)
+def _best_in_column(learners, column, candidates, residual, total, scratch, partial, k):
+    if partial.shape[0] == 0:
+        fill_bins(learners, column, residual, 0, residual.shape[0], scratch.bins)
+    else:
+        n_bins = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
+        scratch.bins[:n_bins] = partial[0, k, :n_bins]
+        for c in range(1, partial.shape[0]):
+            for s in range(n_bins):
+                scratch.bins[s] += partial[c, k, s]
+    return scan_splits(learners.splits, column, candidates, scratch.bins, total)
+
+
+@make_pick.register(DenseStumps)
+def _make_pick(learners, column, learner, inner, total):
+    return pick_split(learners.splits, column, learner, inner, total)
+
+
+@direction.register(DenseStumps)
+def _direction(learners, pick, lo, hi, out):
+    split = pick.learner - learners.splits.offsets[pick.column]
+    codes = learners.codes[pick.column]
+    for i in range(lo, hi):
+        out[i - lo] = pick.left if codes[i] <= split else pick.right

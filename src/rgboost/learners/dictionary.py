@@ -1,0 +1,245 @@
+"""A dictionary: weak-learners given as the columns of a matrix, or as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from .._jit import kernel
+from .._math import blocked_sum
+from ..model import DictionaryModel, Path
+from ..selection import Layout
+from .base import LearnerFamily, Prepared
+from .kernels import Pick, accumulate, best_in_column, direction, make_pick, scratch_size
+
+WeakLearner = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Dictionary(LearnerFamily):
+    """Weak-learners that are the columns of an explicit matrix B.
+
+    ``Dictionary(B)`` takes a matrix (rows, K), dense or sparse, made for the training rows.
+    `from_functions` takes functions instead, so that the model can predict on new rows.
+    Columns are normalised; a column of zeros is never chosen. Every column is a group of its own
+    unless groups are given.
+
+    Examples
+    --------
+    Linear terms, as one function that gives a column per feature:
+
+    >>> import numpy as np
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.learners import Dictionary
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> linear = Dictionary.from_functions([lambda X: X])
+    >>> model = RGBMRegressor(learner=linear, max_iter=200, learning_rate=1.0)
+    >>> model.fit(X, X @ [1.0, -2.0, 0.5]).predict(np.eye(3)).round(3)
+    array([ 1. , -2. ,  0.5])
+    """
+
+    B: Any = None
+    functions: tuple[WeakLearner, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        if (self.B is None) == (not self.functions):
+            raise ValueError(
+                "Dictionary needs either a matrix, Dictionary(B), or functions, "
+                "Dictionary.from_functions([...])."
+            )
+        if self.B is not None:
+            object.__setattr__(self, "B", _as_matrix(self.B, "B"))
+
+    @classmethod
+    def from_functions(cls, functions: Iterable[WeakLearner]) -> Dictionary:
+        """Weak-learners h(X) -> one number a row, or a block of columns (rows, k).
+
+        Anything that can be called with X serves: a lambda, a kernel centred at a point, the
+        ``predict`` or ``decision_function`` of a fitted scikit-learn estimator.
+        """
+        return cls(functions=tuple(functions))
+
+    def restricted_to(self, rows: NDArray[np.bool_]) -> Dictionary:
+        return self if self.functions else Dictionary(self.B[rows])
+
+    def matrix(self, X: Any) -> Any:
+        """B on the rows of X."""
+        if not self.functions:
+            if X.shape[0] != self.B.shape[0]:
+                raise ValueError(
+                    f"Dictionary(B) has {self.B.shape[0]} rows and X has {X.shape[0]}: a matrix "
+                    "knows only its own rows; use Dictionary.from_functions to predict on others."
+                )
+            return self.B
+        blocks = [_as_block(h(X), X.shape[0], i) for i, h in enumerate(self.functions)]
+        if any(scipy.sparse.issparse(block) for block in blocks):
+            return _as_matrix(scipy.sparse.hstack(blocks, format="csc"), "functions")
+        return _as_matrix(np.hstack(blocks), "functions")
+
+    def prepare(
+        self,
+        X: Any,
+        weight: NDArray[np.float64] | None = None,
+        *,
+        groups: Any = None,
+        names: Any = None,
+        n_jobs: int = 1,
+    ) -> PreparedDictionary:
+        B = self.matrix(X)
+        w = np.ones(B.shape[0]) if weight is None else weight
+        squares = B.multiply(B) if scipy.sparse.issparse(B) else B * B
+        norm = np.sqrt(np.asarray(squares.T @ w).ravel())
+        scale = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
+        offsets = np.concatenate([[0], np.cumsum(norm > 0)]).astype(np.int64)
+        layout = Layout.make(offsets, groups)
+        cells = float(B.nnz if scipy.sparse.issparse(B) else B.size)
+        return PreparedDictionary(self, _arrays(B, scale, offsets), layout, scale, cells)
+
+
+@dataclass
+class PreparedDictionary(Prepared):
+    """A dictionary with the norms of its columns on the training rows."""
+
+    family: Dictionary
+    arrays: Any
+    layout: Layout
+    scale: NDArray[np.float64]
+    cells: float
+
+    def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
+        return _arrays(self.family.matrix(X), self.scale, self.layout.offsets)
+
+    def model(self, path: Path, intercept: float) -> DictionaryModel:
+        chosen = path.learner >= 0
+        column = np.flatnonzero(self.scale > 0)[path.learner[chosen]]
+        added = np.zeros(len(path.learner))
+        added[chosen] = path.left[chosen] * self.scale[column]
+        columns = np.full(len(path.learner), -1)
+        columns[chosen] = column
+        return DictionaryModel.collapse(
+            self.family.matrix, len(self.scale), columns, added, intercept
+        )
+
+
+class DenseDictionary(NamedTuple):
+    """Columns of B as contiguous rows, the scale that normalises each, and its learner if any."""
+
+    columns: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+
+
+class SparseDictionary(NamedTuple):
+    indptr: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    data: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+
+
+def _arrays(B: Any, scale: NDArray[np.float64], offsets: NDArray[np.int64]) -> Any:
+    if scipy.sparse.issparse(B):
+        rows = B.indices.astype(np.int32, copy=False)
+        return SparseDictionary(B.indptr.astype(np.int64), rows, B.data, scale, offsets)
+    return DenseDictionary(np.ascontiguousarray(B.T), scale, offsets)
+
+
+def _as_matrix(B: Any, name: str) -> Any:
+    if scipy.sparse.issparse(B):
+        B = scipy.sparse.csc_array(B, dtype=np.float64)
+        B.sum_duplicates()
+        values = B.data
+    else:
+        B = values = np.asarray(B, dtype=np.float64)
+    if B.ndim != 2 or 0 in B.shape:
+        raise ValueError(f"{name} must be a matrix with rows and columns, got shape {B.shape}.")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} has NaN or infinite entries; every weak-learner must be finite.")
+    return B
+
+
+def _as_block(block: Any, n_rows: int, i: int) -> Any:
+    if not scipy.sparse.issparse(block):
+        block = np.asarray(block, dtype=np.float64)
+        block = block[:, None] if block.ndim == 1 else block
+    if block.ndim != 2 or block.shape[0] != n_rows:
+        raise ValueError(
+            f"functions[{i}] gave shape {block.shape}; expected one number a row "
+            f"({n_rows},) or a block of columns ({n_rows}, k)."
+        )
+    return block
+
+
+@kernel()
+def score_column(learners, column, product):
+    """(score, learner, <b, r>) of the only weak-learner of a column."""
+    if learners.offsets[column + 1] == learners.offsets[column]:
+        return -1.0, -1, 0.0
+    inner = product * learners.scale[column]
+    return inner * inner, learners.offsets[column], inner
+
+
+@kernel()
+def pick_column(column, learner, inner):
+    return Pick(learner, column, abs(inner), 1.0 if inner >= 0.0 else -1.0, 0.0)
+
+
+@scratch_size.register(DenseDictionary)
+@scratch_size.register(SparseDictionary)
+def _scratch_size(learners):
+    return 1
+
+
+@accumulate.register(DenseDictionary)
+@accumulate.register(SparseDictionary)
+def _accumulate(learners, columns, residual, lo, hi, scratch, partial_out):
+    pass
+
+
+@make_pick.register(DenseDictionary)
+@make_pick.register(SparseDictionary)
+def _make_pick(learners, column, learner, inner, total):
+    return pick_column(column, learner, inner)
+
+
+@best_in_column.register(DenseDictionary)
+def _best_in_dense_column(learners, column, candidates, residual, total, scratch, partial, k):
+    values = learners.columns[column]
+    product = 0.0
+    size = scratch.values.shape[0]
+    for lo in range(0, residual.shape[0], size):
+        n = min(size, residual.shape[0] - lo)
+        for i in range(n):
+            scratch.values[i] = values[lo + i] * residual[lo + i]
+        product += blocked_sum(scratch.values, n)
+    return score_column(learners, column, product)
+
+
+@best_in_column.register(SparseDictionary)
+def _best_in_sparse_column(learners, column, candidates, residual, total, scratch, partial, k):
+    product = 0.0
+    for e in range(learners.indptr[column], learners.indptr[column + 1]):
+        product += learners.data[e] * residual[learners.rows[e]]
+    return score_column(learners, column, product)
+
+
+@direction.register(DenseDictionary)
+def _dense_direction(learners, pick, lo, hi, out):
+    scale = pick.left * learners.scale[pick.column]
+    for i in range(lo, hi):
+        out[i - lo] = scale * learners.columns[pick.column, i]
+
+
+@direction.register(SparseDictionary)
+def _sparse_direction(learners, pick, lo, hi, out):
+    scale = pick.left * learners.scale[pick.column]
+    out[: hi - lo] = 0.0
+    start = learners.indptr[pick.column]
+    rows = learners.rows[start : learners.indptr[pick.column + 1]]
+    for k in range(np.searchsorted(rows, lo), np.searchsorted(rows, hi)):
+        out[rows[k] - lo] = scale * learners.data[start + k]

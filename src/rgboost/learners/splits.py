@@ -1,0 +1,95 @@
+"""The best split of a feature from the sums of residuals in its bins.
+
+Let S be the sum of residuals left of a split, T the sum over all rows, W_L and W the weights.
+
+- free leaves:   <b, r>^2 = S^2/W_L + (T-S)^2/W_R = T^2/W + (S - T W_L/W)^2 W/(W_L W_R)
+- signed leaves: <b, r>^2 = (2S - T)^2/W         =         (S - T/2)^2 4/W
+
+Both are a constant plus (S - share * T)^2 * gain with two numbers per split that are known before
+the first iteration, so that a split costs one addition, three multiplications and a comparison.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._jit import kernel
+from ..data.binning import Cuts
+from .kernels import Pick
+
+
+class Splits(NamedTuple):
+    """What scoring a split needs. ``offsets[g]`` is the first split of feature g."""
+
+    offsets: NDArray[np.int64]
+    share: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    total_weight: float
+    signed: bool
+    most_bins: int
+
+
+def make_splits(cuts: Cuts, total_weight: float, signed: bool) -> Splits:
+    if signed:
+        share = np.full(len(cuts.left_weight), 0.5)
+        gain = np.full(len(cuts.left_weight), 4.0 / total_weight)
+    else:
+        share = cuts.left_weight / total_weight
+        gain = total_weight / (cuts.left_weight * (total_weight - cuts.left_weight))
+    most_bins = int(np.diff(cuts.offsets).max(initial=0)) + 1
+    return Splits(cuts.offsets, share, gain, total_weight, signed, most_bins)
+
+
+@kernel()
+def scan_splits(splits, column, candidates, bins, total):
+    """(score, learner, left sum) of the best split of a column; see `best_in_column`."""
+    first = splits.offsets[column]
+    stop = splits.offsets[column + 1]
+    best = -1.0
+    best_learner = -1
+    best_sum = 0.0
+    left = 0.0
+    if candidates.shape[0] == 0:
+        for j in range(first, stop):
+            left += bins[j - first]
+            off = left - splits.share[j] * total
+            score = off * off * splits.gain[j]
+            if score > best:
+                best = score
+                best_learner = j
+                best_sum = left
+        return best, best_learner, best_sum
+    bin_ = 0
+    for j in candidates:
+        while bin_ <= j - first:
+            left += bins[bin_]
+            bin_ += 1
+        off = left - splits.share[j] * total
+        score = off * off * splits.gain[j]
+        if score > best:
+            best = score
+            best_learner = j
+            best_sum = left
+    return best, best_learner, best_sum
+
+
+@kernel()
+def pick_split(splits, column, learner, left_sum, total):
+    """The unit vector b of a split: constant on each side, with <b, r> >= 0."""
+    right_sum = total - left_sum
+    if splits.signed:
+        height = 1.0 / math.sqrt(splits.total_weight)
+        if left_sum < right_sum:
+            height = -height
+        return Pick(learner, column, height * (left_sum - right_sum), height, -height)
+    left_weight = splits.share[learner] * splits.total_weight
+    left = left_sum / left_weight
+    right = right_sum / (splits.total_weight - left_weight)
+    gradient = math.sqrt(left * left_sum + right * right_sum)
+    if gradient == 0.0:
+        return Pick(learner, column, 0.0, 0.0, 0.0)
+    return Pick(learner, column, gradient, left / gradient, right / gradient)

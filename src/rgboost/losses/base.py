@@ -1,0 +1,137 @@
+"""The contract of a loss, and what follows from it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from . import kernels
+
+Vector = NDArray[np.float64]
+
+
+class Loss(ABC):
+    """A convex loss l(y, f), differentiable in the score f.
+
+    To write one of your own, define `value` and `residual` on arrays and set `smoothness`; the
+    rest has defaults. Set `strong_convexity` if there is any, and `inverse_link` if predictions
+    are not the scores themselves.
+
+    Examples
+    --------
+    The log-cosh loss, which is 1-smooth:
+
+    >>> import numpy as np
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.losses import Loss
+    >>> class LogCosh(Loss):
+    ...     smoothness = 1.0
+    ...     def value(self, y, f):
+    ...         d = np.abs(y - f)
+    ...         return d + np.log1p(np.exp(-2 * d)) - np.log(2)
+    ...     def residual(self, y, f):
+    ...         return np.tanh(y - f)
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> model = RGBMRegressor(loss=LogCosh(), max_iter=200).fit(X, np.sin(6 * X[:, 0]))
+    >>> bool(model.trace_.train_loss[-1] < 0.01 * model.trace_.train_loss[0])
+    True
+    """
+
+    smoothness: float | None = None
+    """sigma: l(y, .) has a sigma-Lipschitz derivative; None if there is no such sigma."""
+
+    strong_convexity: float = 0.0
+    """mu: l(y, .) - mu/2 f^2 is convex; 0 if the loss is not strongly convex."""
+
+    terms: Any = None
+    """What compiled code needs to evaluate the loss; None for a loss written in Python."""
+
+    @abstractmethod
+    def value(self, y: Vector, f: Vector) -> Vector:
+        """l(y_i, f_i) for each row."""
+
+    @abstractmethod
+    def residual(self, y: Vector, f: Vector) -> Vector:
+        """r_i = -dl(y_i, f_i)/df, the pseudo-residual of each row."""
+
+    def curvature(self, y: Vector, f: Vector) -> Vector:
+        """d^2 l(y_i, f_i)/df^2 for each row."""
+        raise NotImplementedError(f"{type(self).__name__} defines no curvature")
+
+    def best_constant(self, y: Vector, weight: Vector | None = None) -> float:
+        """The constant score with the smallest (weighted) loss."""
+        w = np.ones_like(y) if weight is None else weight
+
+        def slope(c: float) -> float:
+            return float(w @ self.residual(y, np.full_like(y, c)))
+
+        low, high = -1.0, 1.0
+        while slope(low) < 0 and low > -1e12:
+            low *= 2
+        while slope(high) > 0 and high < 1e12:
+            high *= 2
+        return float(brentq(slope, low, high, xtol=1e-14, rtol=1e-14, maxiter=500))
+
+    def link(self, mean: Vector) -> Vector:
+        """The score that belongs to a mean response."""
+        return mean
+
+    def inverse_link(self, f: Vector) -> Vector:
+        """The mean response that belongs to a score."""
+        return f
+
+    def check_labels(self, y: Vector) -> None:
+        """Raise ValueError if the loss is not defined for these labels."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), *sorted(self.__dict__.items())))
+
+
+class CompiledLoss(Loss):
+    """A loss whose formulas are a scalar kernel, registered with `kernels.evaluate`."""
+
+    def value(self, y: Vector, f: Vector) -> Vector:
+        return kernels.evaluate_rows(self.terms, *_as_rows(y, f))[0]
+
+    def residual(self, y: Vector, f: Vector) -> Vector:
+        return kernels.evaluate_rows(self.terms, *_as_rows(y, f))[1]
+
+    def curvature(self, y: Vector, f: Vector) -> Vector:
+        return kernels.evaluate_rows(self.terms, *_as_rows(y, f))[2]
+
+
+class BinaryLoss(CompiledLoss):
+    """A loss for labels -1 and +1."""
+
+    def check_labels(self, y: Vector) -> None:
+        wrong = y[(y != 1.0) & (y != -1.0)]
+        if len(wrong):
+            raise ValueError(
+                f"{self!r} expects labels -1 and +1, got {wrong[0]:g}; "
+                "encode the labels as -1/+1, or use RGBMClassifier, which does it."
+            )
+
+
+def _as_rows(y: Any, f: Any) -> tuple[Vector, Vector]:
+    y, f = np.broadcast_arrays(np.asarray(y, np.float64), np.asarray(f, np.float64))
+    return np.ascontiguousarray(y), np.ascontiguousarray(f)
+
+
+def check_loss(loss: str | Loss, named: dict[str, Loss]) -> Loss:
+    """A loss from its name, or the loss itself."""
+    if isinstance(loss, Loss):
+        return loss
+    if isinstance(loss, str) and loss in named:
+        return named[loss]
+    names = ", ".join(repr(name) for name in named)
+    raise ValueError(f"loss={loss!r} is not known; use {names} or an object of rgboost.losses.Loss.")

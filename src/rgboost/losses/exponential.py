@@ -1,0 +1,46 @@
+"""The exponential loss (AdaBoost's)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit
+
+from .._math import EXPONENT_MIN, exp
+from .base import BinaryLoss, Vector
+from .kernels import evaluate
+
+EXPONENT_MAX = 300.0
+"""exp(300) is about 1e130: sums over rows and squares of such sums stay finite."""
+
+
+class ExponentialTerms(NamedTuple):
+    exponent_max: float = EXPONENT_MAX
+
+
+@evaluate.register(ExponentialTerms)
+def _evaluate(terms, y, f):
+    e = exp(min(max(-y * f, EXPONENT_MIN), terms.exponent_max))
+    return e, y * e, e
+
+
+class Exponential(BinaryLoss):
+    """l(y, f) = exp(-y f) for labels -1 and +1: neither smooth nor strongly convex.
+
+    The exponent is cut at 300, so that nothing overflows. Without a smoothness constant there is
+    no constant step to go with it: use line search.
+    """
+
+    terms = ExponentialTerms()
+
+    def best_constant(self, y: Vector, weight: Vector | None = None) -> float:
+        positive = float(np.average(y > 0, weights=weight))
+        return 0.5 * float(logit(positive))
+
+    def link(self, mean: Vector) -> Vector:
+        return np.asarray(0.5 * logit(mean))
+
+    def inverse_link(self, f: Vector) -> Vector:
+        """P(y = +1), from the minimiser of the expected loss, half the log-odds."""
+        return np.asarray(expit(2.0 * np.asarray(f)))

@@ -1,0 +1,26 @@
+"""The scalar formulas of a loss, chosen by the class of its terms, and loops over them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import by_type, kernel
+
+
+@by_type
+def evaluate(terms, y, f):
+    """(value, residual, curvature) of the loss at one row.
+
+    Callers use what they need; the compiler drops the rest.
+    """
+
+
+@kernel()
+def evaluate_rows(terms, y, f):
+    """(value, residual, curvature) of the loss at every row."""
+    value = np.empty(y.shape[0])
+    residual = np.empty(y.shape[0])
+    curvature = np.empty(y.shape[0])
+    for i in range(y.shape[0]):
+        value[i], residual[i], curvature[i] = evaluate(terms, y[i], f[i])
+    return value, residual, curvature

@@ -1,0 +1,31 @@
+"""The squared loss."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .base import CompiledLoss, Vector
+from .kernels import evaluate
+
+
+class SquaredTerms(NamedTuple):
+    half: float = 0.5
+
+
+@evaluate.register(SquaredTerms)
+def _evaluate(terms, y, f):
+    r = y - f
+    return terms.half * r * r, r, 1.0
+
+
+class Squared(CompiledLoss):
+    """l(y, f) = (y - f)^2 / 2: 1-smooth and 1-strongly convex."""
+
+    smoothness = 1.0
+    strong_convexity = 1.0
+    terms = SquaredTerms()
+
+    def best_constant(self, y: Vector, weight: Vector | None = None) -> float:
+        return float(np.average(y, weights=weight))

@@ -1,0 +1,7 @@
+"""Fitted models: scores for new rows from collapsed tables, not from the path of weak-learners."""
+
+from .dictionary_model import DictionaryModel
+from .path import Path
+from .stump_model import StumpModel
+
+__all__ = ["DictionaryModel", "Path", "StumpModel"]

@@ -1,0 +1,154 @@
+r"""Bounds on the Minimal Cosine Angle that hold for any weak-learners.
+
+Notation: unit columns, B = U diag(s) V', a_j = U'B_{:j} (unit vectors in R^r), groups I_1, ...,
+I_G, and for a unit vector x the group maxima u_g = max_{k in I_g} |<a_k, x>|, so that
+Theta = min_x ||u||_gamma with the ordered l1 norm of u.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._validation import Floats
+from .closed_forms import orthogonal_angle
+from .distance import Factors, QuotientProgram
+from .norms import StructuredNorm, infinity_norm, ordered_l1_norm
+
+_WORK = 2e9
+"""Multiplications that `within_group_weights` may spend."""
+
+_STEPS = 60
+_PATIENCE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    value: float
+    method: str
+
+
+def lower_bound(factors: Factors, norm: StructuredNorm) -> Bound:
+    r"""The best of four lower bounds.
+
+    For weights w >= 0 that sum to 1 within each group let
+    :math:`\lambda(w) = \lambda_{\min}(\sum_k w_k a_k a_k')`, the smallest eigenvalue on R^r. As
+    :math:`u_g^2 \ge \sum_{k \in I_g} w_k \langle a_k, x\rangle^2`, always
+    :math:`\|u\|_2^2 \ge \lambda(w)`.
+
+    "spectral"
+        :math:`\kappa\, s_{\min}`, s_min the smallest positive singular value of B and
+        kappa = min ||a||_F / ||a||_2 (`orthogonal_angle` of the norm).
+    "weighted spectral"
+        :math:`\kappa' \sqrt{\lambda(w)}`, kappa' = min_i (gamma_1 + ... + gamma_i) / sqrt(i), the
+        constant of ||u||_gamma >= kappa' ||u||_2.
+    "squared cosines"
+        :math:`\lambda(w) \sum_g \gamma_g / G`: cosines are at most 1, so
+        ||u||_gamma >= ||u^2||_gamma, and the weights gamma in decreasing order give at least what
+        their mean gives.
+    "spectral, largest cosine"
+        :math:`\gamma_1 \sqrt{\lambda(w)}` with w over all columns: ||u||_gamma >= gamma_1 max u.
+
+    Any w is valid; `within_group_weights` looks for a good one.
+    """
+    kappa = orthogonal_angle(norm)
+    found = [Bound(kappa * float(factors.s[-1]), "spectral")]
+    largest = infinity_norm(norm.n_coordinates)
+    root = math.sqrt(_weighted_eigenvalue(factors, largest))
+    found.append(Bound(float(norm.weights[0]) * root, "spectral, largest cosine"))
+    if norm.n_groups > 1:
+        eigenvalue = _weighted_eigenvalue(factors, norm)
+        kappa = orthogonal_angle(ordered_l1_norm(norm.weights))
+        mean = float(norm.cumulative[-1]) / norm.n_groups
+        found.append(Bound(kappa * math.sqrt(eigenvalue), "weighted spectral"))
+        found.append(Bound(mean * eigenvalue, "squared cosines"))
+    return max(found, key=lambda bound: bound.value)
+
+
+def _weighted_eigenvalue(factors: Factors, norm: StructuredNorm) -> float:
+    """lambda(w) for the weights found, through singular values so that small ones are accurate."""
+    rows = factors.V * factors.s
+    w = within_group_weights(rows, norm)
+    return float(np.linalg.svd(np.sqrt(w)[:, None] * rows, compute_uv=False)[-1] ** 2)
+
+
+def within_group_weights(rows: Floats, norm: StructuredNorm) -> Floats:
+    r"""Weights, 1 in sum within each group, that make the smallest eigenvalue large.
+
+    For one group this is the E-optimal design problem. It is approached through the smooth
+    criteria :math:`(\mathrm{tr} M^{-q})^{-1/q}` with growing q by the multiplicative update
+    :math:`w_k \leftarrow w_k (a_k' M^{-q-1} a_k)^{1/(q+1)}`, normalised; the best w met is kept.
+    """
+    K, rank = rows.shape
+    group = np.empty(K, dtype=np.int64)
+    group[norm.members] = np.repeat(np.arange(norm.n_groups), norm.sizes)
+    w = 1.0 / norm.sizes[group]
+    if norm.n_groups == K:
+        return w
+    steps = int(min(_STEPS, _WORK / (K * rank**2 + 10 * rank**3)))
+    best, best_w = -math.inf, w
+    for step in range(steps):
+        values, vectors = np.linalg.eigh((rows * w[:, None]).T @ rows)
+        if values[0] > best:
+            best, best_w = float(values[0]), w
+        if values[0] <= 0.0:
+            break
+        power = 1.0 + 8.0 * step / steps
+        ratio = (values[0] / values) ** (power + 1.0)
+        score = (rows @ vectors) ** 2 @ ratio
+        w = w * score ** (1.0 / (power + 1.0))
+        w = w / np.bincount(group, w)[group]
+    return best_w
+
+
+@dataclass(frozen=True, eq=False)
+class Ascent:
+    """The best direction x that the starts led to, and the value of the norm there."""
+
+    value: float
+    x: Floats
+
+
+def ascend(
+    factors: Factors, norm: StructuredNorm, rng: np.random.Generator, n_starts: int
+) -> Ascent:
+    r"""An upper bound on Theta: climb to large ||x|| in P = {x : ||[<a_j, x>]_j||_F <= 1}.
+
+    From x, the linear program :math:`\max \langle x, x'\rangle` over x' in P gives an x' with
+    :math:`\|x'\| \ge \langle x, x' \rangle / \|x\| \ge \|x\|`: no step makes the bound worse, and
+    the climb ends at a vertex that no single program improves. Its dual is the program of
+    `rgboost.theory.distance`, whose multipliers are x'. Starts: the r directions of the singular
+    values, smallest first, then normal random ones.
+
+    The value is the norm evaluated at the best x, so it bounds Theta from above no matter how
+    exact the programs were.
+    """
+    program = QuotientProgram(factors.V, norm)
+    rows = factors.V * factors.s
+    n_axes = min(factors.rank, (n_starts + 1) // 2)
+    axes = np.eye(factors.rank)[::-1][:n_axes]
+    starts = np.vstack([axes, rng.standard_normal((n_starts - n_axes, factors.rank))])
+    best, best_x = math.inf, starts[0]
+    for start in starts:
+        x, value = climb(program, rows, factors.s, start)
+        if value < best:
+            best, best_x = value, x
+    return Ascent(best, best_x)
+
+
+def climb(program: QuotientProgram, rows: Floats, s: Floats, start: Floats) -> tuple[Floats, float]:
+    """One climb: the last direction, as a unit vector, and the norm there."""
+    x = start / np.linalg.norm(start)
+    value = program.norm.norm(rows @ x)
+    while True:
+        z = program.solve(x / s).z
+        length = float(np.linalg.norm(z / s))
+        if length == 0.0:
+            return x, value
+        reached = z / s / length
+        reached_value = program.norm.norm(rows @ reached)
+        if reached_value >= value * (1.0 - _PATIENCE):
+            return (reached, reached_value) if reached_value < value else (x, value)
+        x, value = reached, reached_value

@@ -157,7 +157,7 @@ class Team:
 def map_ranges(
     function: Callable[[int, int], None], n: int, n_jobs: int, at_least: int = 1
 ) -> None:
-    """Call ``function(start, stop)`` on consecutive pieces of ``range(n)``, ``n_jobs`` at a time."""
+    """Call ``function(start, stop)`` on the pieces of ``range(n)``, ``n_jobs`` at a time."""
     pieces = max(1, min(n_jobs * 4, n // at_least)) if n_jobs > 1 else 1
     bounds = np.linspace(0, n, pieces + 1).astype(int)
     if pieces == 1:

@@ -12,9 +12,10 @@ import numpy as np
 def check_real(value: Any, name: str) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r}.")
-    if not np.isfinite(value):
+    number = float(value)
+    if not np.isfinite(number):
         raise ValueError(f"{name}={value} must be finite.")
-    return float(value)
+    return number
 
 
 def check_positive(value: Any, name: str) -> float:

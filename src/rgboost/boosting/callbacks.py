@@ -7,7 +7,6 @@ from types import TracebackType
 
 from .trace import Progress
 
-
 Callback = Callable[[Progress], bool | None]
 """Called with a `Progress`; return True to stop the run there."""
 

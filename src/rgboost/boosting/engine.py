@@ -168,7 +168,8 @@ class _Run:
                     n, now - begun, self.rows.loss_sums.sum(), self.held.loss_sums.sum()
                 )
                 n = next_block(n, now - block_begun)
-                if any([callback(recorder.progress()) for callback in callbacks]):
+                wishes = [callback(recorder.progress()) for callback in callbacks]
+                if any(wishes):
                     break
 
     def _most_columns(self) -> int:

@@ -14,6 +14,7 @@ from ..losses.exponential import ExponentialTerms
 from ..losses.huber import HuberTerms
 from ..losses.kernels import evaluate
 from ..losses.logistic import LogisticTerms
+from ..losses.ridged import RidgedTerms
 from ..losses.squared import SquaredTerms
 from .rows import TILE
 
@@ -35,6 +36,7 @@ def _squared(terms, learners, pick, rows, sums, scratch, seat, goal):
 
 @search_step.register(HuberTerms)
 @search_step.register(LogisticTerms)
+@search_step.register(RidgedTerms)
 def _newton(terms, learners, pick, rows, sums, scratch, seat, goal):
     return newton_step(terms, learners, pick, rows, sums, scratch, seat, goal)
 
@@ -54,7 +56,7 @@ def _exponential(terms, learners, pick, rows, sums, scratch, seat, goal):
 
 @kernel()
 def split_sums(learners, pick, rows, sums, scratch, seat, goal):
-    """Sums of b_i w_i r_i over the rows where it is positive and (as a positive number) negative."""
+    """Sums of |b_i w_i r_i| over the rows where the product is positive, and where negative."""
     for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
         sums[0, 0, chunk] = 0.0
         sums[0, 1, chunk] = 0.0

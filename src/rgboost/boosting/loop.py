@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._jit import kernel
 from .._team import wait_for_all
 from ..learners.kernels import (
+    TIE,
     Pick,
     Scratch,
     accumulate,
@@ -145,10 +146,10 @@ def search(learners, subsets, m, residual, total, work, scratch, seat, goal):
         )
     goal = wait_for_all(seat, goal)
     best = -1
-    score = -1.0
+    to_beat = -1.0
     for k in range(n_columns):  # columns ascend, so ties go to the smallest index
-        if work.score[k] > score:
-            score = work.score[k]
+        if work.score[k] > to_beat:
+            to_beat = work.score[k] * (1.0 + TIE)
             best = k
     if best < 0:
         return Pick(-1, 0, 0.0, 0.0, 0.0), goal

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from .._jit import kernel
 from .._team import Seat
 from ..learners.kernels import Pick, Scratch, direction, scratch_size
 from ..losses import Loss
 from ..selection import Subsets
+from ..steps import LineSearch
 from .loop import Record, Rule, Work, search
 from .rows import TILE, Rows
 
@@ -42,7 +42,10 @@ def run_block_with_python_loss(
         step = 0.0
         if pick.learner >= 0 and pick.gradient > 0.0:
             b = whole_direction(learners, pick, len(rows.y))
-            step = _search_step(loss, rows, b) if rule.search else rule.rho * pick.gradient
+            step = rule.rho * pick.gradient
+            if rule.search:
+                weight = rows.weight if rows.weighted else None
+                step = LineSearch().find(loss, rows.y, rows.score, b, weight)
             step *= rule.learning_rate
             rows.score[:] += step * b
             held.score[:] += step * whole_direction(held_learners, pick, len(held.y))
@@ -63,23 +66,6 @@ def _sum_losses(loss: Loss, rows: Rows) -> float:
 
 def _weighted(rows: Rows, values: NDArray[np.float64]) -> NDArray[np.float64]:
     return rows.weight * values if rows.weighted else values
-
-
-def _search_step(loss: Loss, rows: Rows, b: NDArray[np.float64]) -> float:
-    """The root of phi'(rho), which rises from a negative value at 0."""
-
-    def slope(rho: float) -> float:
-        return -float(b @ _weighted(rows, loss.residual(rows.y, rows.score + rho * b)))
-
-    start = abs(slope(0.0))
-    high = start if start > 0 else 1.0
-    for _ in range(200):
-        if slope(high) >= -1e-13 * start:
-            break
-        high *= 2.0
-    if slope(high) <= 0.0:  # the loss falls for ever along b
-        return high
-    return float(brentq(slope, 0.0, high, xtol=1e-300, rtol=1e-12, maxiter=500))
 
 
 @kernel()

@@ -15,6 +15,7 @@ from ..losses.exponential import ExponentialTerms
 from ..losses.huber import HuberTerms
 from ..losses.kernels import evaluate
 from ..losses.logistic import LogisticTerms
+from ..losses.ridged import RidgedTerms
 from ..losses.squared import SquaredTerms
 
 TILE = 16_384
@@ -107,6 +108,7 @@ def evaluate_tile(terms, rows, lo, hi, values_out):
 @add_step.register(HuberTerms)
 @add_step.register(LogisticTerms)
 @add_step.register(ExponentialTerms)
+@add_step.register(RidgedTerms)
 def _add_step(terms, rows, lo, hi, delta, values_out):
     for i in range(lo, hi):
         rows.score[i] += delta[i - lo]

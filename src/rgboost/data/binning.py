@@ -124,7 +124,7 @@ def bin_sparse(
 def encode_dense(
     X: NDArray[np.floating], cuts: Cuts, n_jobs: int = 1
 ) -> NDArray[np.unsignedinteger]:
-    """Bins as an array (features, rows), rows padded with zeros to a whole number of 8-byte words."""
+    """Bins as an array (features, rows), padded with zeros to whole 8-byte words of rows."""
     n_rows, n_features = X.shape
     codes = empty_codes(n_features, n_rows, cuts.code_dtype())
 
@@ -145,9 +145,7 @@ def encode_sparse(X: scipy.sparse.csc_array, cuts: Cuts, n_jobs: int = 1) -> Spa
     indptr = X.indptr.astype(np.int64)
 
     def encode_range(start: int, stop: int) -> None:
-        encode_entries(
-            indptr, X.data, cuts.offsets, cuts.thresholds, start, stop, codes, zero_code
-        )
+        encode_entries(indptr, X.data, cuts.offsets, cuts.thresholds, start, stop, codes, zero_code)
 
     map_ranges(encode_range, cuts.n_features, n_jobs, at_least=64)
     return SparseCodes(indptr, X.indices.astype(np.int32, copy=False), codes, zero_code)
@@ -157,7 +155,7 @@ def empty_codes(n_features: int, n_rows: int, code_type: type) -> NDArray[np.uns
     """Room for bins, padded so that rows of features can be read as 8-byte words."""
     per_word = 8 // np.dtype(code_type).itemsize
     padded = n_rows + -n_rows % per_word
-    codes = np.empty((n_features, padded), code_type)
+    codes: NDArray[np.unsignedinteger] = np.empty((n_features, padded), code_type)
     codes[:, n_rows:] = 0
     return codes
 

@@ -15,7 +15,8 @@ from ..selection import Layout
 class Additive(Protocol):
     """A fitted model: a score for every row, without walking the path."""
 
-    intercept: float
+    @property
+    def intercept(self) -> float: ...
 
     def score(self, X: Any, n_jobs: int = 1) -> NDArray[np.float64]: ...
 

@@ -22,6 +22,14 @@ from numpy.typing import NDArray
 
 from .._jit import by_type
 
+TIE = 1e-9
+"""Scores (squares of <b, r>) that differ by less than this share are a tie.
+
+Weak-learners that cut the rows alike are common (indicators of two complementary categories), and
+their scores differ only by rounding. With a margin the smallest index wins on every engine, for
+every order of summation.
+"""
+
 
 class Pick(NamedTuple):
     """The weak-learner that an iteration chose.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .._jit import kernel
 from ..data.binning import Cuts
-from .kernels import Pick
+from .kernels import TIE, Pick
 
 
 class Splits(NamedTuple):
@@ -50,6 +50,7 @@ def scan_splits(splits, column, candidates, bins, total):
     first = splits.offsets[column]
     stop = splits.offsets[column + 1]
     best = -1.0
+    to_beat = -1.0
     best_learner = -1
     best_sum = 0.0
     left = 0.0
@@ -58,8 +59,9 @@ def scan_splits(splits, column, candidates, bins, total):
             left += bins[j - first]
             off = left - splits.share[j] * total
             score = off * off * splits.gain[j]
-            if score > best:
+            if score > to_beat:
                 best = score
+                to_beat = score * (1.0 + TIE)
                 best_learner = j
                 best_sum = left
         return best, best_learner, best_sum
@@ -70,8 +72,9 @@ def scan_splits(splits, column, candidates, bins, total):
             bin_ += 1
         off = left - splits.share[j] * total
         score = off * off * splits.gain[j]
-        if score > best:
+        if score > to_beat:
             best = score
+            to_beat = score * (1.0 + TIE)
             best_learner = j
             best_sum = left
     return best, best_learner, best_sum

@@ -54,18 +54,19 @@ class Stumps(LearnerFamily):
     """
 
     leaves: Literal["free", "signed"] = "free"
-    max_bins: int | None | Literal["paper"] = 255
+    max_bins: int | Literal["paper"] | None = 255
     binning: BinningKind = "quantile"
 
     def __post_init__(self) -> None:
         check_option(self.leaves, "leaves", ["free", "signed"])
         check_option(self.binning, "binning", ["quantile", "hybrid"])
-        if self.max_bins is not None and self.max_bins != "paper":
-            if check_count(self.max_bins, "max_bins", at_least=2) > MOST_BINS:
-                raise ValueError(
-                    f"max_bins={self.max_bins} is too large; use at most {MOST_BINS}, "
-                    "or None for every distinct value."
-                )
+        if self.max_bins is None or self.max_bins == "paper":
+            return
+        if check_count(self.max_bins, "max_bins", at_least=2) > MOST_BINS:
+            raise ValueError(
+                f"max_bins={self.max_bins} is too large; use at most {MOST_BINS}, "
+                "or None for every distinct value."
+            )
 
     def bins_for(self, n_rows: int) -> int | None:
         if self.max_bins == "paper":

@@ -7,6 +7,7 @@ from .base import Loss
 from .exponential import Exponential
 from .huber import Huber
 from .logistic import Logistic
+from .ridged import Ridged
 from .squared import Squared
 
-__all__ = ["Exponential", "Huber", "Logistic", "Loss", "Squared"]
+__all__ = ["Exponential", "Huber", "Logistic", "Loss", "Ridged", "Squared"]

@@ -86,6 +86,7 @@ class Loss(ABC):
 
     def check_labels(self, y: Vector) -> None:
         """Raise ValueError if the loss is not defined for these labels."""
+        return
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -134,4 +135,6 @@ def check_loss(loss: str | Loss, named: dict[str, Loss]) -> Loss:
     if isinstance(loss, str) and loss in named:
         return named[loss]
     names = ", ".join(repr(name) for name in named)
-    raise ValueError(f"loss={loss!r} is not known; use {names} or an object of rgboost.losses.Loss.")
+    raise ValueError(
+        f"loss={loss!r} is not known; use {names} or an object of rgboost.losses.Loss."
+    )

@@ -34,7 +34,7 @@ class Huber(CompiledLoss):
         self.delta = check_positive(delta, "delta")
 
     @property
-    def terms(self) -> HuberTerms:  # type: ignore[override]
+    def terms(self) -> HuberTerms:
         return HuberTerms(self.delta)
 
     def __repr__(self) -> str:

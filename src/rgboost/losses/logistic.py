@@ -45,7 +45,7 @@ class Logistic(BinaryLoss):
         return self.ridge
 
     @property
-    def terms(self) -> LogisticTerms:  # type: ignore[override]
+    def terms(self) -> LogisticTerms:
         return LogisticTerms(self.ridge)
 
     def link(self, mean: Vector) -> Vector:

@@ -33,7 +33,8 @@ class DictionaryModel:
         intercept: float,
     ) -> DictionaryModel:
         chosen = column >= 0
-        coef = np.bincount(column[chosen], added[chosen], n_columns)
+        coef = np.zeros(n_columns)
+        np.add.at(coef, column[chosen], added[chosen])
         return cls(matrix, float(intercept), coef, column, added)
 
     def score(self, X: Any, n_jobs: int = 1) -> NDArray[np.float64]:

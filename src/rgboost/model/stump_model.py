@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ class StumpModel:
         jump = np.bincount(position, path.right[chosen] - path.left[chosen], len(used))
         base = np.bincount(position, path.left[chosen], len(used))
         tables = np.empty(len(used) + len(features))
-        for k, (a, b) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+        for k, (a, b) in enumerate(pairwise(starts)):
             table = np.cumsum(np.concatenate([[base[a:b].sum()], jump[a:b]]))
             tables[a + k : b + k + 1] = table
         feature = np.full(len(path), -1, dtype=np.int64)

@@ -71,8 +71,8 @@ def run_block(learners, terms, rule, subsets, rows, held_learners, held, record,
     for m in range(n_iter + 1):
         # (5) of the iteration before, and (1): f += step b, and the pseudo-residual r
         last = m == n_iter
-        sweep(learners, terms, pick, step, m > 0, subsets, m, last, rows, work, scratch, seat)
-        sweep_held(held_learners, terms, pick, step, m > 0, held, scratch, seat)
+        sweep(learners, terms, pick, step, subsets, m, last, rows, work, scratch, seat)
+        sweep_held(held_learners, terms, pick, step, held, scratch, seat)
         goal = wait_for_all(seat, goal)
         if last:
             break
@@ -99,10 +99,11 @@ def run_block(learners, terms, rule, subsets, rows, held_learners, held, record,
 
 
 @kernel()
-def sweep(learners, terms, pick, step, pending, subsets, m, last, rows, work, scratch, seat):
+def sweep(learners, terms, pick, step, subsets, m, last, rows, work, scratch, seat):
     """One pass over this thread's rows: apply the pending step, then sum the columns of J."""
     columns = subset_columns(subsets, m)
     by_rows = work.partial.shape[0] > 0 and not last
+    pending = pick.learner >= 0
     for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
         if pending:
             rows.loss_sums[chunk] = 0.0
@@ -111,7 +112,7 @@ def sweep(learners, terms, pick, step, pending, subsets, m, last, rows, work, sc
             work.partial[chunk, : columns.shape[0]] = 0.0
         for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
             hi = min(lo + TILE, rows.chunks[chunk + 1])
-            if pending and pick.learner >= 0:
+            if pending:
                 advance(learners, terms, pick, step, rows, chunk, lo, hi, scratch)
             if by_rows:
                 partial = work.partial[chunk]
@@ -119,9 +120,9 @@ def sweep(learners, terms, pick, step, pending, subsets, m, last, rows, work, sc
 
 
 @kernel()
-def sweep_held(learners, terms, pick, step, pending, held, scratch, seat):
+def sweep_held(learners, terms, pick, step, held, scratch, seat):
     """Apply the pending step to this thread's rows of the validation set."""
-    if not pending or pick.learner < 0:
+    if pick.learner < 0:
         return
     for chunk in range(seat.rank, held.chunks.shape[0] - 1, seat.size):
         held.loss_sums[chunk] = 0.0

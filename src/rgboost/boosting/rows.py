@@ -47,8 +47,8 @@ def make_rows(
     chunks = row_chunks(len(y)) if len(y) else np.zeros(1, np.int64)
     n_chunks = len(chunks) - 1
     return Rows(
-        y=np.ascontiguousarray(y, dtype=np.float64),
-        weight=np.empty(0) if weight is None else np.ascontiguousarray(weight, np.float64),
+        y=np.array(y, dtype=np.float64),
+        weight=np.empty(0) if weight is None else np.array(weight, np.float64),
         weighted=weight is not None,
         score=np.full(len(y), start_score),
         residual=np.empty(len(y)),

@@ -49,7 +49,9 @@ def scan_splits(splits, column, candidates, bins, total):
     """(score, learner, left sum) of the best split of a column; see `best_in_column`."""
     first = splits.offsets[column]
     stop = splits.offsets[column + 1]
-    best = -1.0
+    # The part of <b, r>^2 that all splits share. It counts for ties, not for the order.
+    base = 0.0 if splits.signed else total * total / splits.total_weight
+    best = 0.0
     to_beat = -1.0
     best_learner = -1
     best_sum = 0.0
@@ -61,23 +63,25 @@ def scan_splits(splits, column, candidates, bins, total):
             score = off * off * splits.gain[j]
             if score > to_beat:
                 best = score
-                to_beat = score * (1.0 + TIE)
+                to_beat = score + TIE * (score + base)
                 best_learner = j
                 best_sum = left
-        return best, best_learner, best_sum
-    bin_ = 0
-    for j in candidates:
-        while bin_ <= j - first:
-            left += bins[bin_]
-            bin_ += 1
-        off = left - splits.share[j] * total
-        score = off * off * splits.gain[j]
-        if score > to_beat:
-            best = score
-            to_beat = score * (1.0 + TIE)
-            best_learner = j
-            best_sum = left
-    return best, best_learner, best_sum
+    else:
+        bin_ = 0
+        for j in candidates:
+            while bin_ <= j - first:
+                left += bins[bin_]
+                bin_ += 1
+            off = left - splits.share[j] * total
+            score = off * off * splits.gain[j]
+            if score > to_beat:
+                best = score
+                to_beat = score + TIE * (score + base)
+                best_learner = j
+                best_sum = left
+    if best_learner < 0:
+        return -1.0, -1, 0.0
+    return best + base, best_learner, best_sum
 
 
 @kernel()

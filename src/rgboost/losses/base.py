@@ -124,8 +124,8 @@ class BinaryLoss(CompiledLoss):
 
 
 def _as_rows(y: Any, f: Any) -> tuple[Vector, Vector]:
-    y, f = np.broadcast_arrays(np.asarray(y, np.float64), np.asarray(f, np.float64))
-    return np.ascontiguousarray(y), np.ascontiguousarray(f)
+    y, f = np.broadcast_arrays(y, f)
+    return np.array(y, np.float64, order="C"), np.array(f, np.float64, order="C")
 
 
 def check_loss(loss: str | Loss, named: dict[str, Loss]) -> Loss:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..selection import SelectionRule
 from ._validation import Floats, check_integer, check_matrix
-from .bounds import ascend, lower_bound
+from .ascent import ascend
 from .closed_forms import (
     binary_angle,
     binary_minimiser,
@@ -21,6 +21,7 @@ from .distance import factorise
 from .enumeration import enumerate_angle
 from .norms import StructuredNorm, infinity_norm, norm_of
 from .procedure import Groups
+from .spectral import lower_bound
 
 _ORTHOGONAL = 1e-9
 """Largest Frobenius norm of B'B - I that counts as orthonormal."""
@@ -85,8 +86,8 @@ def minimal_cosine_angle(
     MinimalCosineAngle
         One number twice, where a closed form is recognised (orthonormal columns, the binary
         basis under the infinity norm) or the polytope {c : ||B'c||_F <= 1} can be enumerated;
-        otherwise a spectral lower bound and an upper bound from a multi-start ascent (see
-        `rgboost.theory.bounds`).
+        otherwise a lower bound from eigenvalues (`rgboost.theory.spectral`) and an upper bound
+        from a multi-start ascent (`rgboost.theory.ascent`).
 
     Notes
     -----
@@ -169,8 +170,8 @@ def _computed(
         x, lower, lower_method, upper_method = exact.x, exact.value, exact.method, exact.method
     else:
         bound = lower_bound(factors, norm)
-        climbed = ascend(factors, norm, rng, n_starts)
-        x, lower, lower_method, upper_method = climbed.x, bound.value, bound.method, "ascent"
+        x = ascend(factors, norm, rng, n_starts)
+        lower, lower_method, upper_method = bound.value, bound.method, "ascent"
     c = factors.U @ (x / np.linalg.norm(x))
     upper = norm.norm(B.T @ c)
     return MinimalCosineAngle(min(lower, upper), upper, lower_method, upper_method, c)

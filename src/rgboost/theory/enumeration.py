@@ -13,9 +13,10 @@ a convex function's maximum over a polytope, attained at a vertex of P. Three wa
 - `by_hull` (small rank): P is the polar of Q = {sum_j b_j a_j : ||b||_{F*} <= 1}. Vertices of P are
   facets of Q, so Theta is the distance from the origin to the nearest facet of Q. Q is the convex
   hull of the points sum_g gamma_{pi(g)} (+-a_{k_g}), with pi a permutation and k_g in I_g.
-- `by_angles` (rank 2): on the circle the norm is linear between the directions where two
-  |<a_j, x>| change their order or one is 0. These are the bisectors of all pairs, turned by
-  multiples of a right angle.
+- `by_directions` (small rank, few columns): the norm is linear on each cone of the arrangement of
+  the hyperplanes where two |<a_j, x>| are equal or one is 0, and over a cone a linear function
+  divided by ||x|| is smallest on an extreme ray. Each ray is the intersection of r - 1 of these
+  at most K^2 hyperplanes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations, islice, permutations
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
@@ -41,8 +42,10 @@ MAX_SIGN_ROW = 2**18
 MAX_POINTS = {2: 100_000, 3: 20_000, 4: 2_000, 5: 400, 6: 120}
 """Most points whose convex hull `by_hull` takes, by rank."""
 
-MAX_PAIRED = 400
-"""Most columns whose pairs `by_angles` goes through."""
+MAX_DIRECTIONS = 20_000_000
+"""Most coordinates (directions times columns) that `by_directions` computes."""
+
+_CHUNK = 1_000_000
 
 _ARRANGED = 8
 """Most positive weights whose permutations are listed."""
@@ -67,8 +70,9 @@ def enumerate_angle(factors: Factors, norm: StructuredNorm) -> Enumerated | None
         found = by_hull(factors, norm)
         if found is not None:
             return found
-    if factors.rank == 2 and norm.n_coordinates <= MAX_PAIRED:
-        return by_angles(factors, norm)
+    K = norm.n_coordinates
+    if K * math.comb(K * K, factors.rank - 1) <= MAX_DIRECTIONS:
+        return by_directions(factors, norm)
     return None
 
 
@@ -156,20 +160,35 @@ def by_hull(factors: Factors, norm: StructuredNorm) -> Enumerated | None:
     return Enumerated(1.0 / math.sqrt(lengths[i]), x[i], "enumerated facets")
 
 
-def by_angles(factors: Factors, norm: StructuredNorm) -> Enumerated:
-    """Theta in the plane: the smallest norm among the directions where its slope may change."""
+def by_directions(factors: Factors, norm: StructuredNorm) -> Enumerated:
+    """Theta as the smallest norm among all rays of the arrangement."""
     rows = factors.V * factors.s
-    angle = np.arctan2(rows[:, 1], rows[:, 0])
-    first, second = np.triu_indices(angle.size)
-    bisector = (angle[first] + angle[second]) / 2.0
-    theta = np.concatenate([bisector, bisector + math.pi / 2.0])
-    best, best_x = math.inf, np.zeros(2)
-    chunk = max(1, 2_000_000 // angle.size)
-    for low in range(0, theta.size, chunk):
-        part = theta[low : low + chunk]
-        x = np.column_stack([np.cos(part), np.sin(part)])
-        values = norm.norms(x @ rows.T)
-        i = int(np.argmin(values))
-        if values[i] < best:
-            best, best_x = float(values[i]), x[i]
+    first, second = np.triu_indices(len(rows), 1)
+    normals = np.vstack([rows, rows[first] - rows[second], rows[first] + rows[second]])
+    lengths = np.linalg.norm(normals, axis=1)
+    normals = normals[lengths > 1e-12] / lengths[lengths > 1e-12, None]
+    best, best_x = math.inf, np.zeros(factors.rank)
+    subsets = combinations(range(len(normals)), factors.rank - 1)
+    while chosen := list(islice(subsets, max(1, _CHUNK // len(rows)))):
+        x = _common_normals(normals[np.array(chosen)])
+        if len(x):
+            values = norm.norms(x @ rows.T)
+            i = int(np.argmin(values))
+            if values[i] < best:
+                best, best_x = float(values[i]), x[i]
     return Enumerated(best, best_x, "enumerated directions")
+
+
+def _common_normals(stacks: Floats) -> Floats:
+    """The unit vector orthogonal to the r - 1 unit rows of each stack, by cofactors.
+
+    Stacks with (nearly) dependent rows are left out: the rays they could give are those of other
+    stacks.
+    """
+    rank = stacks.shape[2]
+    x = np.empty((len(stacks), rank))
+    for i in range(rank):
+        minor = np.delete(stacks, i, axis=2)
+        x[:, i] = (-1) ** i * np.linalg.det(minor)
+    lengths = np.linalg.norm(x, axis=1)
+    return np.asarray(x[lengths > 1e-10] / lengths[lengths > 1e-10, None])

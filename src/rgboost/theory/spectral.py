@@ -1,4 +1,4 @@
-r"""Bounds on the Minimal Cosine Angle that hold for any weak-learners.
+"""Lower bounds on the Minimal Cosine Angle that hold for any weak-learners.
 
 Notation: unit columns, B = U diag(s) V', a_j = U'B_{:j} (unit vectors in R^r), groups I_1, ...,
 I_G, and for a unit vector x the group maxima u_g = max_{k in I_g} |<a_k, x>|, so that
@@ -14,14 +14,13 @@ import numpy as np
 
 from ._validation import Floats
 from .closed_forms import orthogonal_angle
-from .distance import Factors, QuotientProgram
+from .distance import Factors
 from .norms import StructuredNorm, infinity_norm, ordered_l1_norm
 
 _WORK = 2e9
 """Multiplications that `within_group_weights` may spend."""
 
 _STEPS = 60
-_PATIENCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +61,9 @@ def lower_bound(factors: Factors, norm: StructuredNorm) -> Bound:
         eigenvalue = _weighted_eigenvalue(factors, norm)
         kappa = orthogonal_angle(ordered_l1_norm(norm.weights))
         mean = float(norm.cumulative[-1]) / norm.n_groups
-        found.append(Bound(kappa * math.sqrt(eigenvalue), "weighted spectral"))
         found.append(Bound(mean * eigenvalue, "squared cosines"))
+        if norm.n_groups < norm.n_coordinates:  # otherwise it is the spectral bound again
+            found.append(Bound(kappa * math.sqrt(eigenvalue), "weighted spectral"))
     return max(found, key=lambda bound: bound.value)
 
 
@@ -101,54 +101,3 @@ def within_group_weights(rows: Floats, norm: StructuredNorm) -> Floats:
         w = w * score ** (1.0 / (power + 1.0))
         w = w / np.bincount(group, w)[group]
     return best_w
-
-
-@dataclass(frozen=True, eq=False)
-class Ascent:
-    """The best direction x that the starts led to, and the value of the norm there."""
-
-    value: float
-    x: Floats
-
-
-def ascend(
-    factors: Factors, norm: StructuredNorm, rng: np.random.Generator, n_starts: int
-) -> Ascent:
-    r"""An upper bound on Theta: climb to large ||x|| in P = {x : ||[<a_j, x>]_j||_F <= 1}.
-
-    From x, the linear program :math:`\max \langle x, x'\rangle` over x' in P gives an x' with
-    :math:`\|x'\| \ge \langle x, x' \rangle / \|x\| \ge \|x\|`: no step makes the bound worse, and
-    the climb ends at a vertex that no single program improves. Its dual is the program of
-    `rgboost.theory.distance`, whose multipliers are x'. Starts: the r directions of the singular
-    values, smallest first, then normal random ones.
-
-    The value is the norm evaluated at the best x, so it bounds Theta from above no matter how
-    exact the programs were.
-    """
-    program = QuotientProgram(factors.V, norm)
-    rows = factors.V * factors.s
-    n_axes = min(factors.rank, (n_starts + 1) // 2)
-    axes = np.eye(factors.rank)[::-1][:n_axes]
-    starts = np.vstack([axes, rng.standard_normal((n_starts - n_axes, factors.rank))])
-    best, best_x = math.inf, starts[0]
-    for start in starts:
-        x, value = climb(program, rows, factors.s, start)
-        if value < best:
-            best, best_x = value, x
-    return Ascent(best, best_x)
-
-
-def climb(program: QuotientProgram, rows: Floats, s: Floats, start: Floats) -> tuple[Floats, float]:
-    """One climb: the last direction, as a unit vector, and the norm there."""
-    x = start / np.linalg.norm(start)
-    value = program.norm.norm(rows @ x)
-    while True:
-        z = program.solve(x / s).z
-        length = float(np.linalg.norm(z / s))
-        if length == 0.0:
-            return x, value
-        reached = z / s / length
-        reached_value = program.norm.norm(rows @ reached)
-        if reached_value >= value * (1.0 - _PATIENCE):
-            return (reached, reached_value) if reached_value < value else (x, value)
-        x, value = reached, reached_value

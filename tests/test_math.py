@@ -1,0 +1,25 @@
+import math
+
+import numpy as np
+import pytest
+
+from rgboost._math import blocked_sum, exp, log1p_unit
+
+pytestmark = pytest.mark.kernel
+
+
+def test_exp():
+    x = np.random.default_rng(0).uniform(-700, 700, size=500)
+    np.testing.assert_allclose([exp(v) for v in x], [math.exp(v) for v in x], rtol=1e-15)
+    assert exp(0.0) == 1.0
+
+
+def test_log1p():
+    u = np.concatenate([[0.0, 1.0], np.logspace(-300, 0, 200), np.linspace(0, 1, 200)])
+    np.testing.assert_allclose([log1p_unit(v) for v in u], np.log1p(u), rtol=1e-15)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 1000])
+def test_blocked_sum(n):
+    values = np.random.default_rng(n).normal(size=1001)
+    assert blocked_sum(values, n) == pytest.approx(math.fsum(values[:n]), abs=1e-12)

@@ -3,11 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-NEWEST := $(CURDIR)/pyproject.toml
 
-.PHONY: demo test lint unit kernels bench clean
+.PHONY: demo test lint unit kernels bench clean clean-cache
 
-$(STAMP): $(NEWEST)
+$(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rgboost needs Python 3.11 or later; set PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,plot]'
@@ -32,6 +31,9 @@ kernels: $(STAMP)  ## the kernel tests once more as plain Python, so that no com
 bench: $(STAMP)  ## speed against LightGBM and XGBoost
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[bench]'
 	$(BIN)/python benchmarks/bench_direct.py
+
+clean-cache:  ## after a change to a kernel that others call
+	find src tests -name "*.nb[ic]" -delete
 
 clean:
 	rm -rf $(VENV) out

@@ -67,7 +67,7 @@ class LineSearch(StepRule):
         bw = b if weight is None else b * weight
 
         def slope(rho: float) -> float:
-            return -float(bw @ loss.residual(y, f + rho * b))
+            return -float((bw * loss.residual(y, f + rho * b)).sum())
 
         start = slope(0.0)
         if start == 0.0:

@@ -38,7 +38,7 @@ class Dictionary(LearnerFamily):
     >>> from rgboost.learners import Dictionary
     >>> X = np.random.default_rng(0).normal(size=(100, 3))
     >>> linear = Dictionary.from_functions([lambda X: X])
-    >>> model = RGBMRegressor(learner=linear, max_iter=200, learning_rate=1.0)
+    >>> model = RGBMRegressor(learner=linear, max_iter=200, learning_rate=1.0, init="zero")
     >>> model.fit(X, X @ [1.0, -2.0, 0.5]).predict(np.eye(3)).round(3)
     array([ 1. , -2. ,  0.5])
     """
@@ -92,8 +92,10 @@ class Dictionary(LearnerFamily):
     ) -> PreparedDictionary:
         B = self.matrix(X)
         w = np.ones(B.shape[0]) if weight is None else weight
-        squares = B.multiply(B) if scipy.sparse.issparse(B) else B * B
-        norm = np.sqrt(np.asarray(squares.T @ w).ravel())
+        if scipy.sparse.issparse(B):
+            norm = np.sqrt(np.asarray(B.multiply(B).T @ w).ravel())
+        else:  # not a matrix product: BLAS sums differently for different numbers of threads
+            norm = np.sqrt((B * B * w[:, None]).sum(axis=0))
         scale = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
         offsets = np.concatenate([[0], np.cumsum(norm > 0)]).astype(np.int64)
         layout = Layout.make(offsets, groups)

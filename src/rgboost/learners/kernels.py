@@ -67,7 +67,8 @@ def accumulate(learners, columns, residual, lo, hi, scratch, partial_out):
 def best_in_column(learners, column, candidates, residual, total, scratch, partial, k):
     """(score, learner, inner) of the best weak-learner in a column; score -1 if there is none.
 
-    Scores are <b_j, r>^2; ties go to the smallest index (see `TIE`). ``candidates`` are the only weak-learners to look at, or empty for all. ``total`` is the sum of residuals.
+    Scores are <b_j, r>^2; ties go to the smallest index (see `TIE`). ``candidates`` are the only
+    weak-learners to look at, or empty for all. ``total`` is the sum of residuals.
     ``partial[:, k]`` is what `accumulate` left for this column, one entry a chunk of rows; if
     ``partial`` is empty, the column is searched from the residuals.
     """

@@ -67,7 +67,8 @@ class Loss(ABC):
         w = np.ones_like(y) if weight is None else weight
 
         def slope(c: float) -> float:
-            return float(w @ self.residual(y, np.full_like(y, c)))
+            # Not a dot product: BLAS sums differently for different numbers of threads.
+            return float(np.sum(w * self.residual(y, np.full_like(y, c))))
 
         low, high = -1.0, 1.0
         while slope(low) < 0 and low > -1e12:

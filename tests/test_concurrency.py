@@ -96,7 +96,7 @@ def test_row_chunks(n):
     assert chunks[-1] == n
     assert (np.diff(chunks) > 0).all()
     assert (chunks[:-1] % 8 == 0).all()
-    assert len(chunks) - 1 == min(max(n // 4096, 1), 16)
+    assert len(chunks) - 1 == min(2 ** int(np.log2(max(n // 4096, 1))), 16)
 
 
 def test_n_jobs():

@@ -23,17 +23,22 @@ from numba.extending import overload
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 
+scalar = functools.partial(njit, cache=True, forceinline=True, **_OPTIONS)
+"""``@scalar()``: a formula for one row, always inlined, so that the loop around it vectorises."""
+
 kernel = functools.partial(njit, cache=True, **_OPTIONS)
 """``@kernel()``: compile a module-level function, release the GIL, cache it on disk."""
 
 
-def by_type(declaration: Callable[..., Any]) -> Any:
+def by_type(declaration: Callable[..., Any] | None = None, *, inline: bool = False) -> Any:
     """Make ``declaration`` a function whose body is chosen by the class of its first argument.
 
     The class is a ``NamedTuple``. ``function.register(SomeTuple)`` adds a body; it is a plain
     Python function with the argument names of the declaration. Compiled code resolves the call
-    while compiling, Python code while running.
+    while compiling, Python code while running. ``inline`` is for formulas of one row.
     """
+    if declaration is None:
+        return functools.partial(by_type, inline=inline)
     bodies: dict[type, Callable[..., Any]] = {}
 
     @functools.wraps(declaration)
@@ -44,7 +49,8 @@ def by_type(declaration: Callable[..., Any]) -> Any:
         return bodies.get(getattr(args[0], "instance_class", type(None)))
 
     typed.__signature__ = inspect.signature(declaration)  # type: ignore[attr-defined]
-    overload(dispatch, strict=False, jit_options=_OPTIONS)(typed)
+    options = {**_OPTIONS, "forceinline": True} if inline else _OPTIONS
+    overload(dispatch, strict=False, jit_options=options)(typed)
 
     def register(tuple_class: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def add(body: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import kernel
+from ._jit import kernel, scalar
 
 _LOG2_E = 1.4426950408889634
 # ln 2 in two parts; the first has 21 trailing zero bits, so k * _LN2_HIGH is exact for |k| < 2**21.
@@ -19,7 +19,7 @@ EXPONENT_MIN = -700.0
 """Below this `exp` gives exp(-700), about 1e-304."""
 
 
-@kernel()
+@scalar()
 def exp(x):
     """e**x for x in [-700, 700], to about one unit in the last place.
 
@@ -45,14 +45,13 @@ def exp(x):
     return p * np.int64((np.int64(k) + 1023) << 52).view(np.float64)
 
 
-@kernel()
-def log1p_unit(u):
-    """log(1 + u) for u in [0, 1], accurate relative to the result also for tiny u.
+@scalar()
+def twice_artanh(z):
+    """log((1 + z) / (1 - z)) for z in [0, 1/3], accurate relative to the result also for tiny z.
 
-    log(1 + u) = 2 artanh(z) with z = u / (2 + u) <= 1/3; the series in z**2 <= 1/9 is cut after
-    z**33 (remainder below 1e-17).
+    With z = u / (2 + u) it is log(1 + u). The series in z**2 <= 1/9 is cut after z**33 (remainder
+    below 1e-17).
     """
-    z = u / (2.0 + u)
     s = z * z
     p = 1.0 / 33.0
     p = p * s + 1.0 / 31.0

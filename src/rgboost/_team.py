@@ -42,16 +42,17 @@ _MOST_CHUNKS = 16
 
 
 class Seat(NamedTuple):
-    """One thread's place in a team: its rank, the team's size, and the counter they share."""
+    """One thread's place in a team: its rank, the team's size, and the counters they share."""
 
     rank: int
     size: int
     arrived: NDArray[np.int64]
+    tickets: NDArray[np.int64]
 
 
 def lone_seat() -> Seat:
     """The seat of a thread that works alone."""
-    return Seat(0, 1, np.zeros(1, dtype=np.int64))
+    return Seat(0, 1, np.zeros(1, np.int64), np.zeros(2, np.int64))
 
 
 @intrinsic
@@ -90,13 +91,31 @@ def wait_for_all(seat, goal):
     return goal
 
 
+@kernel()
+def take_ticket(seat, turn):
+    """The next number 0, 1, 2, ... that no other thread of the team took in this turn.
+
+    Turns use two counters by turns; `close_turn` readies the counter for the turn after next.
+    """
+    return _atomic_add(seat.tickets[turn % 2 : turn % 2 + 1], 1)
+
+
+@kernel()
+def close_turn(seat, turn):
+    """After the barrier that ends a turn, and before the one that ends the next."""
+    if seat.rank == 0:
+        seat.tickets[turn % 2] = 0
+
+
 def row_chunks(n_rows: int) -> NDArray[np.int64]:
     """Boundaries of the chunks of rows that partial sums are taken over.
 
     A function of the number of rows alone, so that sums do not depend on the number of threads.
     Inner boundaries are multiples of 8 rows (packed bins are read a word at a time).
     """
-    n_chunks = min(max(n_rows // _ROWS_PER_CHUNK, 1), _MOST_CHUNKS)
+    n_chunks = 1  # a power of two, so that two, four or eight threads have equal shares
+    while n_chunks < _MOST_CHUNKS and 2 * n_chunks * _ROWS_PER_CHUNK <= n_rows:
+        n_chunks *= 2
     size = -(-n_rows // n_chunks)
     size += -size % 8
     inner = np.arange(0, n_rows, size, dtype=np.int64)
@@ -129,13 +148,13 @@ class Team:
 
     def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call ``function(*args, seat)`` on every thread; returns what the first one returned."""
-        arrived = np.zeros(1, dtype=np.int64)
+        arrived, tickets = np.zeros(1, np.int64), np.zeros(2, np.int64)
         others = []
         try:
             for rank in range(1, self.size):
-                seat = Seat(rank, self.size, arrived)
+                seat = Seat(rank, self.size, arrived, tickets)
                 others.append(self._pool.submit(function, *args, seat))  # type: ignore[union-attr]
-            result = function(*args, Seat(0, self.size, arrived))
+            result = function(*args, Seat(0, self.size, arrived, tickets))
         except BaseException:  # Ctrl-C between two threads, no memory: let nobody wait for ever
             arrived[0] = np.iinfo(np.int64).max // 2
             raise

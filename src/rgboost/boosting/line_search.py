@@ -63,10 +63,11 @@ def split_sums(learners, pick, rows, sums, scratch, seat, goal):
         for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
             hi = min(lo + TILE, rows.chunks[chunk + 1])
             direction(learners, pick, lo, hi, scratch.delta)
-            for i in range(lo, hi):
-                product = scratch.delta[i - lo] * rows.residual[i]
-                scratch.delta[i - lo] = max(product, 0.0)
-                scratch.values[i - lo] = max(-product, 0.0)
+            residual = rows.residual[lo:hi]
+            for i in range(residual.shape[0]):
+                product = scratch.delta[i] * residual[i]
+                scratch.delta[i] = max(product, 0.0)
+                scratch.values[i] = max(-product, 0.0)
             sums[0, 0, chunk] += blocked_sum(scratch.delta, hi - lo)
             sums[0, 1, chunk] += blocked_sum(scratch.values, hi - lo)
     goal = wait_for_all(seat, goal)
@@ -116,15 +117,18 @@ def slope_at(terms, learners, pick, rows, rho, sums, scratch, seat, goal):
         for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
             hi = min(lo + TILE, rows.chunks[chunk + 1])
             direction(learners, pick, lo, hi, scratch.delta)
-            for i in range(lo, hi):
-                b = scratch.delta[i - lo]
-                _, residual, curvature = evaluate(terms, rows.y[i], rows.score[i] + rho * b)
-                scratch.values[i - lo] = -b * residual
-                scratch.delta[i - lo] = b * b * curvature
+            y = rows.y[lo:hi]
+            score = rows.score[lo:hi]
+            for i in range(y.shape[0]):
+                b = scratch.delta[i]
+                _, residual, curvature = evaluate(terms, y[i], score[i] + rho * b)
+                scratch.values[i] = -b * residual
+                scratch.delta[i] = b * b * curvature
             if rows.weighted:
-                for i in range(lo, hi):
-                    scratch.values[i - lo] *= rows.weight[i]
-                    scratch.delta[i - lo] *= rows.weight[i]
+                weight = rows.weight[lo:hi]
+                for i in range(weight.shape[0]):
+                    scratch.values[i] *= weight[i]
+                    scratch.delta[i] *= weight[i]
             sums[0, chunk] += blocked_sum(scratch.values, hi - lo)
             sums[1, chunk] += blocked_sum(scratch.delta, hi - lo)
     goal = wait_for_all(seat, goal)

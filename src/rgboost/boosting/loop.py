@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import kernel
-from .._team import wait_for_all
+from .._team import close_turn, take_ticket, wait_for_all
 from ..learners.kernels import (
     TIE,
     Pick,
@@ -134,18 +134,20 @@ def sweep_held(learners, terms, pick, step, held, scratch, seat):
 
 @kernel()
 def search(learners, subsets, m, residual, total, work, scratch, seat, goal):
-    """The best weak-learner in J: each thread searches its columns, then all compare."""
+    """The best weak-learner in J: threads take columns in turn, then all compare."""
     columns = subset_columns(subsets, m)
     n_columns = columns.shape[0]
-    offset = subsets.start[m % (subsets.start.shape[0] - 1)]
-    for k in range(seat.rank, n_columns, seat.size):
-        candidates = subsets.learners[:0]
-        if subsets.restricted:
-            candidates = subsets.learners[subsets.first[offset + k] : subsets.first[offset + k + 1]]
-        work.score[k], work.learner[k], work.inner[k] = best_in_column(
-            learners, columns[k], candidates, residual, total, scratch, work.partial, k
-        )
+    if seat.size == 1:
+        search_columns(learners, subsets, m, 0, n_columns, residual, total, work, scratch)
+    else:
+        batch = max(1, n_columns // (8 * seat.size))
+        k = batch * take_ticket(seat, m)
+        while k < n_columns:
+            stop = min(k + batch, n_columns)
+            search_columns(learners, subsets, m, k, stop, residual, total, work, scratch)
+            k = batch * take_ticket(seat, m)
     goal = wait_for_all(seat, goal)
+    close_turn(seat, m)
     best = -1
     to_beat = -1.0
     for k in range(n_columns):  # columns ascend, so ties go to the smallest index
@@ -156,6 +158,20 @@ def search(learners, subsets, m, residual, total, work, scratch, seat, goal):
         return Pick(-1, 0, 0.0, 0.0, 0.0), goal
     pick = make_pick(learners, columns[best], work.learner[best], work.inner[best], total)
     return pick, goal
+
+
+@kernel()
+def search_columns(learners, subsets, m, k_start, k_stop, residual, total, work, scratch):
+    """The best weak-learner of each of some columns of J."""
+    columns = subset_columns(subsets, m)
+    offset = subsets.start[m % (subsets.start.shape[0] - 1)]
+    for k in range(k_start, k_stop):
+        candidates = subsets.learners[:0]
+        if subsets.restricted:
+            candidates = subsets.learners[subsets.first[offset + k] : subsets.first[offset + k + 1]]
+        work.score[k], work.learner[k], work.inner[k] = best_in_column(
+            learners, columns[k], candidates, residual, total, scratch, work.partial, k
+        )
 
 
 @kernel()

@@ -92,17 +92,24 @@ def add_step(terms, rows, lo, hi, delta, values_out):
     """Scores plus delta, residuals, and the weighted losses, on rows lo..hi."""
 
 
+# Loops below run over slices from 0: with an index that the compiler cannot prove to be positive
+# (lo..hi), or with more arrays in one loop, it would not vectorise.
+
+
 @kernel()
 def evaluate_tile(terms, rows, lo, hi, values_out):
-    # Two loops over few arrays each: with more, the compiler would not vectorise.
-    for i in range(lo, hi):
-        value, residual, _ = evaluate(terms, rows.y[i], rows.score[i])
-        values_out[i - lo] = value
-        rows.residual[i] = residual
+    y = rows.y[lo:hi]
+    score = rows.score[lo:hi]
+    residual = rows.residual[lo:hi]
+    for i in range(y.shape[0]):
+        value, r, _ = evaluate(terms, y[i], score[i])
+        values_out[i] = value
+        residual[i] = r
     if rows.weighted:
-        for i in range(lo, hi):
-            values_out[i - lo] *= rows.weight[i]
-            rows.residual[i] *= rows.weight[i]
+        weight = rows.weight[lo:hi]
+        for i in range(weight.shape[0]):
+            values_out[i] *= weight[i]
+            residual[i] *= weight[i]
 
 
 @add_step.register(HuberTerms)
@@ -110,22 +117,24 @@ def evaluate_tile(terms, rows, lo, hi, values_out):
 @add_step.register(ExponentialTerms)
 @add_step.register(RidgedTerms)
 def _add_step(terms, rows, lo, hi, delta, values_out):
-    for i in range(lo, hi):
-        rows.score[i] += delta[i - lo]
+    score = rows.score[lo:hi]
+    for i in range(score.shape[0]):
+        score[i] += delta[i]
     evaluate_tile(terms, rows, lo, hi, values_out)
 
 
 @add_step.register(SquaredTerms)
 def _add_step_squared(terms, rows, lo, hi, delta, values_out):
     # The residual is all there is to keep: half the memory traffic.
+    residual = rows.residual[lo:hi]
     if rows.weighted:
-        for i in range(lo, hi):
-            w = rows.weight[i]
-            r = rows.residual[i] - w * delta[i - lo]
-            rows.residual[i] = r
-            values_out[i - lo] = terms.half * r * r / w
+        weight = rows.weight[lo:hi]
+        for i in range(residual.shape[0]):
+            r = residual[i] - weight[i] * delta[i]
+            residual[i] = r
+            values_out[i] = terms.half * r * r / weight[i]
     else:
-        for i in range(lo, hi):
-            r = rows.residual[i] - delta[i - lo]
-            rows.residual[i] = r
-            values_out[i - lo] = terms.half * r * r
+        for i in range(residual.shape[0]):
+            r = residual[i] - delta[i]
+            residual[i] = r
+            values_out[i] = terms.half * r * r

@@ -48,12 +48,14 @@ class Cuts:
 
 class SparseCodes(NamedTuple):
     """Bins of the stored entries of a sparse matrix, column by column; all other rows are in
-    ``zero_code[column]``."""
+    ``zero_code[column]``. ``only_code[column]`` is the bin of all stored entries if they share
+    one (indicators do), else -1."""
 
     indptr: NDArray[np.int64]
     rows: NDArray[np.int32]
     codes: NDArray[np.unsignedinteger]
     zero_code: NDArray[np.int64]
+    only_code: NDArray[np.int64]
 
 
 class CutPlan(NamedTuple):
@@ -142,13 +144,16 @@ def encode_sparse(X: scipy.sparse.csc_array, cuts: Cuts, n_jobs: int = 1) -> Spa
     """Bins of the stored entries of a sparse matrix."""
     codes = np.empty(X.nnz, cuts.code_dtype())
     zero_code = np.empty(cuts.n_features, np.int64)
+    only_code = np.empty(cuts.n_features, np.int64)
     indptr = X.indptr.astype(np.int64)
 
     def encode_range(start: int, stop: int) -> None:
-        encode_entries(indptr, X.data, cuts.offsets, cuts.thresholds, start, stop, codes, zero_code)
+        cut = cuts.offsets, cuts.thresholds
+        encode_entries(indptr, X.data, *cut, start, stop, codes, zero_code, only_code)
 
     map_ranges(encode_range, cuts.n_features, n_jobs, at_least=64)
-    return SparseCodes(indptr, X.indices.astype(np.int32, copy=False), codes, zero_code)
+    rows = X.indices.astype(np.int32, copy=False)
+    return SparseCodes(indptr, rows, codes, zero_code, only_code)
 
 
 def empty_codes(n_features: int, n_rows: int, code_type: type) -> NDArray[np.unsignedinteger]:
@@ -340,13 +345,19 @@ def encode_columns(columns, offsets, thresholds, codes_out):
 
 
 @kernel()
-def encode_entries(indptr, data, offsets, thresholds, start, stop, codes_out, zero_code_out):
+def encode_entries(indptr, data, offsets, thresholds, start, stop, codes_out, zero_out, only_out):
     """`encode_columns` for the stored entries of the columns start..stop, and for zero."""
     for c in range(start, stop):
         cuts = thresholds[offsets[c] : offsets[c + 1]]
-        zero_code_out[c] = count_below(cuts, 0.0)
+        zero_out[c] = count_below(cuts, 0.0)
+        only_out[c] = -1
         for k in range(indptr[c], indptr[c + 1]):
             codes_out[k] = count_below(cuts, data[k])
+            if k == indptr[c]:
+                only_out[c] = codes_out[k]
+            elif codes_out[k] != only_out[c]:
+                only_out[c] = -2
+        only_out[c] = max(only_out[c], -1)
 
 
 @kernel()

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import kernel
+from .._math import blocked_sum
 from .kernels import accumulate, best_in_column, direction, make_pick, scratch_size
 from .splits import Splits, pick_split, scan_splits
 
@@ -38,7 +39,7 @@ def _scratch_size(learners):
 
 
 @kernel()
-def fill_bins(learners, column, residual, lo, hi, bins_out):
+def fill_bins(learners, column, residual, lo, hi, scratch):
     """Sums of residuals in each bin of a column, over rows lo..hi (lo a multiple of 8).
 
     One addition a row. Bins are read eight at a time, and four copies of the sums take turns, so
@@ -46,8 +47,12 @@ def fill_bins(learners, column, residual, lo, hi, bins_out):
 
         word:  b0 b1 b2 b3 b4 b5 b6 b7      copy:  0 1 2 3 0 1 2 3
     """
+    bins_out = scratch.bins
     n_bins = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
     codes = learners.codes[column]
+    if n_bins == 2:
+        fill_two_bins(codes, residual, lo, hi, scratch)
+        return n_bins
     if learners.wide:
         bins_out[:n_bins] = 0.0
         for i in range(lo, hi):
@@ -72,10 +77,27 @@ def fill_bins(learners, column, residual, lo, hi, bins_out):
     return n_bins
 
 
+@kernel()
+def fill_two_bins(codes, residual, lo, hi, scratch):
+    """`fill_bins` for an indicator: a masked sum, which the compiler vectorises.
+
+    No split is right of the last bin, so its sum is not needed.
+    """
+    scratch.bins[0] = 0.0
+    scratch.bins[1] = 0.0
+    size = scratch.values.shape[0]
+    for start in range(lo, hi, size):
+        c = codes[start : min(start + size, hi)]
+        r = residual[start : min(start + size, hi)]
+        for i in range(r.shape[0]):
+            scratch.values[i] = 0.0 if c[i] else r[i]
+        scratch.bins[0] += blocked_sum(scratch.values, r.shape[0])
+
+
 @accumulate.register(DenseStumps)
 def _accumulate(learners, columns, residual, lo, hi, scratch, partial_out):
     for k in range(columns.shape[0]):
-        n_bins = fill_bins(learners, columns[k], residual, lo, hi, scratch.bins)
+        n_bins = fill_bins(learners, columns[k], residual, lo, hi, scratch)
         for s in range(n_bins):
             partial_out[k, s] += scratch.bins[s]
 
@@ -83,7 +105,7 @@ def _accumulate(learners, columns, residual, lo, hi, scratch, partial_out):
 @best_in_column.register(DenseStumps)
 def _best_in_column(learners, column, candidates, residual, total, scratch, partial, k):
     if partial.shape[0] == 0:
-        fill_bins(learners, column, residual, 0, residual.shape[0], scratch.bins)
+        fill_bins(learners, column, residual, 0, residual.shape[0], scratch)
     else:
         n_bins = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
         scratch.bins[:n_bins] = partial[0, k, :n_bins]
@@ -101,6 +123,6 @@ def _make_pick(learners, column, learner, inner, total):
 @direction.register(DenseStumps)
 def _direction(learners, pick, lo, hi, out):
     split = pick.learner - learners.splits.offsets[pick.column]
-    codes = learners.codes[pick.column]
-    for i in range(lo, hi):
-        out[i - lo] = pick.left if codes[i] <= split else pick.right
+    codes = learners.codes[pick.column, lo:hi]
+    for i in range(codes.shape[0]):
+        out[i] = pick.left if codes[i] <= split else pick.right

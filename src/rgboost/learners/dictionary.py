@@ -211,14 +211,14 @@ def _make_pick(learners, column, learner, inner, total):
 
 @best_in_column.register(DenseDictionary)
 def _best_in_dense_column(learners, column, candidates, residual, total, scratch, partial, k):
-    values = learners.columns[column]
     product = 0.0
     size = scratch.values.shape[0]
     for lo in range(0, residual.shape[0], size):
-        n = min(size, residual.shape[0] - lo)
-        for i in range(n):
-            scratch.values[i] = values[lo + i] * residual[lo + i]
-        product += blocked_sum(scratch.values, n)
+        values = learners.columns[column, lo : lo + size]
+        r = residual[lo : lo + size]
+        for i in range(r.shape[0]):
+            scratch.values[i] = values[i] * r[i]
+        product += blocked_sum(scratch.values, r.shape[0])
     return score_column(learners, column, product)
 
 
@@ -233,8 +233,9 @@ def _best_in_sparse_column(learners, column, candidates, residual, total, scratc
 @direction.register(DenseDictionary)
 def _dense_direction(learners, pick, lo, hi, out):
     scale = pick.left * learners.scale[pick.column]
-    for i in range(lo, hi):
-        out[i - lo] = scale * learners.columns[pick.column, i]
+    values = learners.columns[pick.column, lo:hi]
+    for i in range(values.shape[0]):
+        out[i] = scale * values[i]
 
 
 @direction.register(SparseDictionary)

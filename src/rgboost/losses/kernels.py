@@ -7,7 +7,7 @@ import numpy as np
 from .._jit import by_type, kernel
 
 
-@by_type
+@by_type(inline=True)
 def evaluate(terms, y, f):
     """(value, residual, curvature) of the loss at one row.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from .._math import EXPONENT_MIN, exp, log1p_unit
+from .._math import EXPONENT_MIN, exp, twice_artanh
 from .._validation import check_not_negative
 from .base import BinaryLoss, Vector
 from .kernels import evaluate
@@ -21,9 +21,10 @@ class LogisticTerms(NamedTuple):
 def _evaluate(terms, y, f):
     margin = y * f
     e = exp(max(-abs(margin), EXPONENT_MIN))  # never overflows: the exponent is not positive
-    inverse = 1.0 / (1.0 + e)
+    both = 1.0 / ((1.0 + e) * (2.0 + e))  # one division for 1/(1 + e) and for log(1 + e)
+    inverse = (2.0 + e) * both
     below = e * inverse if margin >= 0.0 else inverse  # 1 / (1 + exp(margin))
-    value = log1p_unit(e) + max(-margin, 0.0) + 0.5 * terms.ridge * f * f
+    value = twice_artanh(e * (1.0 + e) * both) + max(-margin, 0.0) + 0.5 * terms.ridge * f * f
     return value, y * below - terms.ridge * f, e * inverse * inverse + terms.ridge
 
 

@@ -7,6 +7,7 @@ straight-line polynomials, so a loop over them runs eight rows at a time where t
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from ._jit import kernel, scalar
 
@@ -90,3 +91,13 @@ def blocked_sum(values, n):
     for i in range(whole, n):
         rest += values[i]
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7)) + rest
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "ninf", "nsz"}, error_model="numpy")
+def largest(values, n):
+    """The largest of ``values[:n]``, none of them NaN, n > 0. Calls nothing: see `_jit`."""
+    part = values[:n]
+    best = part[0]
+    for i in range(part.shape[0]):
+        best = max(best, part[i])
+    return best

@@ -34,17 +34,6 @@ class Rule(NamedTuple):
     learning_rate: float
 
 
-class Record(NamedTuple):
-    """What a block of iterations writes down; losses are sums, at the start of the iteration."""
-
-    loss: NDArray[np.float64]
-    held_loss: NDArray[np.float64]
-    learner: NDArray[np.int64]
-    left: NDArray[np.float64]
-    right: NDArray[np.float64]
-    gradient: NDArray[np.float64]
-
-
 class Work(NamedTuple):
     """Memory that the threads of a team share.
 

@@ -17,7 +17,8 @@ from ..learners.kernels import Pick, Scratch, direction, scratch_size
 from ..losses import Loss
 from ..selection import Subsets
 from ..steps import LineSearch
-from .loop import Record, Rule, Work, search
+from .loop import Rule, Work, search
+from .record import Record
 from .rows import TILE, Rows
 
 

@@ -42,15 +42,19 @@ class Rows(NamedTuple):
 
 
 def make_rows(
-    y: NDArray[np.float64], weight: NDArray[np.float64] | None, start_score: float
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64] | None,
+    start_score: float,
+    score: NDArray[np.float64] | None = None,
 ) -> Rows:
+    """Rows at a constant score, or at given scores."""
     chunks = row_chunks(len(y)) if len(y) else np.zeros(1, np.int64)
     n_chunks = len(chunks) - 1
     return Rows(
         y=np.array(y, dtype=np.float64),
         weight=np.empty(0) if weight is None else np.array(weight, np.float64),
         weighted=weight is not None,
-        score=np.full(len(y), start_score),
+        score=np.full(len(y), start_score) if score is None else np.array(score, np.float64),
         residual=np.empty(len(y)),
         chunks=chunks,
         loss_sums=np.zeros(n_chunks),

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .record import Record
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -26,6 +28,8 @@ class Trace:
     left, right : what was added on the left and the right of the split; for a dictionary, ``left``
         is the step along the normalised column.
     gradient_norm : <b_j, r> of the choice, the largest |gradient| in J.
+    engine : what computed the iterations: "direct", "gram", "surrogate", or a sentence if it
+        changed on the way.
     """
 
     train_loss: NDArray[np.float64]
@@ -37,6 +41,7 @@ class Trace:
     left: NDArray[np.float64]
     right: NDArray[np.float64]
     gradient_norm: NDArray[np.float64]
+    engine: str
 
     def __len__(self) -> int:
         return len(self.learner)
@@ -64,6 +69,7 @@ class Recorder:
         held_weight: float | None,
     ) -> None:
         self.done = 0
+        self.engine = "direct"
         self.n_iter = n_iter
         self.offsets = offsets
         self.weight = weight
@@ -87,6 +93,18 @@ class Recorder:
         self.done += n
         self.loss[self.done] = loss
         self.held_loss[self.done] = held_loss
+
+    def record(self, n: int) -> Record:
+        """Views of the next n entries, for compiled code to fill."""
+        now = slice(self.done, self.done + n)
+        return Record(
+            self.loss[now],
+            self.held_loss[now],
+            self.learner[now],
+            self.left[now],
+            self.right[now],
+            self.gradient[now],
+        )
 
     def progress(self) -> Progress:
         held = self.held_weight
@@ -115,4 +133,5 @@ class Recorder:
             left=self.left[:n].copy(),
             right=self.right[:n].copy(),
             gradient_norm=self.gradient[:n].copy(),
+            engine=self.engine,
         )

@@ -11,6 +11,7 @@ from .._jit import kernel
 from .._math import blocked_sum
 from .kernels import accumulate, best_in_column, direction, make_pick, scratch_size
 from .splits import Splits, pick_split, scan_splits
+from .stump_statistics import add_table, expand_codes, fill_column, joint_bins
 
 _COPIES = 4
 _STRIDE = 256
@@ -92,6 +93,41 @@ def fill_two_bins(codes, residual, lo, hi, scratch):
         for i in range(r.shape[0]):
             scratch.values[i] = 0.0 if c[i] else r[i]
         scratch.bins[0] += blocked_sum(scratch.values, r.shape[0])
+
+
+@fill_column.register(DenseStumps)
+def _fill_column(learners, column, values, total, scratch):
+    return fill_bins(learners, column, values, 0, values.shape[0], scratch)
+
+
+@add_table.register(DenseStumps)
+def _add_table(learners, column, table, lo, hi, score):
+    codes = learners.codes[column, lo:hi]
+    part = score[lo:hi]
+    for i in range(codes.shape[0]):
+        part[i] += table[codes[i]]
+
+
+@expand_codes.register(DenseStumps)
+def _expand_codes(learners, column, codes_out):
+    codes = learners.codes[column]
+    for i in range(codes_out.shape[0]):
+        codes_out[i] = codes[i]
+
+
+@joint_bins.register(DenseStumps)
+def _joint_bins(learners, codes, bin_weights, column, weight, table_out):
+    """One addition a row, to the cell of its two bins. Two codes words at a time would not help:
+    the additions are the cost."""
+    others = learners.codes[column, : codes.shape[0]]
+    n_others = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
+    table_out[: bin_weights.shape[0] * n_others] = 0
+    if weight.shape[0] > 0:
+        for i in range(codes.shape[0]):
+            table_out[np.uint32(codes[i]) * n_others + np.uint32(others[i])] += weight[i]
+    else:
+        for i in range(codes.shape[0]):
+            table_out[np.uint32(codes[i]) * n_others + np.uint32(others[i])] += 1
 
 
 @accumulate.register(DenseStumps)

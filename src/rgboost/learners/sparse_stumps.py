@@ -14,6 +14,7 @@ from .._jit import kernel
 from ..data.binning import SparseCodes
 from .kernels import accumulate, best_in_column, direction, make_pick, scratch_size
 from .splits import Splits, pick_split, scan_splits
+from .stump_statistics import add_table, expand_codes, fill_column, joint_bins
 
 
 class SparseStumps(NamedTuple):
@@ -63,6 +64,52 @@ def fill_sparse_bins(learners, column, residual, total, bins_out):
     for s in range(n_bins):
         stored += bins_out[s]
     bins_out[entries.zero_code[column]] += total - stored
+
+
+@fill_column.register(SparseStumps)
+def _fill_column(learners, column, values, total, scratch):
+    fill_sparse_bins(learners, column, values, total, scratch.bins)
+    return learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
+
+
+@add_table.register(SparseStumps)
+def _add_table(learners, column, table, lo, hi, score):
+    entries = learners.entries
+    zero = table[entries.zero_code[column]]
+    part = score[lo:hi]
+    for i in range(part.shape[0]):
+        part[i] += zero
+    start = entries.indptr[column]
+    rows = entries.rows[start : entries.indptr[column + 1]]
+    for k in range(np.searchsorted(rows, lo), np.searchsorted(rows, hi)):
+        part[rows[k] - lo] += table[entries.codes[start + k]] - zero
+
+
+@expand_codes.register(SparseStumps)
+def _expand_codes(learners, column, codes_out):
+    entries = learners.entries
+    codes_out[:] = entries.zero_code[column]
+    for k in range(entries.indptr[column], entries.indptr[column + 1]):
+        codes_out[entries.rows[k]] = entries.codes[k]
+
+
+@joint_bins.register(SparseStumps)
+def _joint_bins(learners, codes, bin_weights, column, weight, table_out):
+    entries = learners.entries
+    n_others = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
+    n_bins = bin_weights.shape[0]
+    table_out[: n_bins * n_others] = 0
+    weighted = weight.shape[0] > 0
+    for k in range(entries.indptr[column], entries.indptr[column + 1]):
+        row = entries.rows[k]
+        cell = np.int64(codes[row]) * n_others + np.int64(entries.codes[k])
+        table_out[cell] += weight[row] if weighted else 1
+    zero = entries.zero_code[column]
+    for a in range(n_bins):  # the rest of each bin is in the bin of zero
+        stored = table_out[0] * 0
+        for b in range(n_others):
+            stored += table_out[a * n_others + b]
+        table_out[a * n_others + zero] += bin_weights[a] - stored
 
 
 @best_in_column.register(SparseStumps)

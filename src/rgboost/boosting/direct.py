@@ -1,0 +1,83 @@
+"""The direct engine: every iteration recomputes residuals and sums from the rows."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from .._team import Team
+from .loop import Work, run_block
+from .problem import BlockLength, Problem
+from .python_loss import run_block_with_python_loss
+from .rows import Rows, make_rows, start_rows
+
+_PARTIAL_BYTES = 64 << 20
+"""Most memory for sums per chunk of rows; above it columns are searched whole."""
+
+_ROW_CELLS = 5
+"""What a row's new residual costs, in entries: 2 nanoseconds if the loss needs an exponential."""
+
+_CELLS_PER_THREAD = 20_000
+"""Entries of the data per iteration and thread (about 8 microseconds) that make a thread pay."""
+
+
+def run_direct(problem: Problem, score: Any = None, held_score: Any = None) -> None:
+    """Run the iterations that are left to do, from given scores or from the null model."""
+    compiled = problem.loss.terms is not None
+    block = run_block if compiled else run_block_with_python_loss
+    terms = problem.loss.terms if compiled else problem.loss
+    held = problem.held
+    rows = make_rows(problem.y, problem.weight, problem.start, score)
+    held_rows = make_rows(
+        np.empty(0) if held is None else held.y,
+        None if held is None else held.weight,
+        problem.start,
+        held_score,
+    )
+    if compiled:
+        start_rows(terms, rows)
+        start_rows(terms, held_rows)
+    cells = problem.cells_per_iteration() + _ROW_CELLS * len(problem.y)
+    work = _work(problem, rows)
+    recorder, length = problem.recorder, BlockLength(problem)
+    learners, held_learners = problem.prepared.arrays, problem.held_arrays
+    begun = time.perf_counter() - recorder.seconds[recorder.done]
+    with Team(team_size(problem.n_jobs, cells) if compiled else 1) as team:
+        while recorder.left_to_do:
+            n = length.next(recorder.left_to_do)
+            block_begun = time.perf_counter()
+            subsets = problem.selection.subsets(problem.prepared.layout, problem.rng, n)
+            record = recorder.record(n)
+            team.run(
+                block, learners, terms, problem.rule, subsets, rows, held_learners, held_rows,
+                record, work,
+            )  # fmt: skip
+            now = time.perf_counter()
+            losses = float(rows.loss_sums.sum()), float(held_rows.loss_sums.sum())
+            recorder.finish_block(n, now - begun, *losses)
+            length.learn(n, now - block_begun)
+            if problem.wants_to_stop():
+                break
+
+
+def team_size(n_jobs: int, cells: float) -> int:
+    """Threads that pay for this much work in an iteration."""
+    return max(1, min(n_jobs, int(cells / _CELLS_PER_THREAD)))
+
+
+def _work(problem: Problem, rows: Rows) -> Work:
+    n_columns = problem.most_columns()
+    n_chunks = len(rows.chunks) - 1
+    most_bins = int(np.diff(problem.prepared.layout.offsets).max(initial=0)) + 1
+    by_rows = problem.prepared.sums_by_rows and n_chunks > 1 and problem.loss.terms is not None
+    if 8 * n_chunks * n_columns * most_bins > _PARTIAL_BYTES:
+        by_rows = False
+    return Work(
+        partial=np.empty((n_chunks, n_columns, most_bins) if by_rows else (0, 0, 0)),
+        score=np.empty(n_columns),
+        learner=np.empty(n_columns, np.int64),
+        inner=np.empty(n_columns),
+        search=np.empty((2, 2, n_chunks)),
+    )

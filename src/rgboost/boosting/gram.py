@@ -1,0 +1,215 @@
+"""The Gram engine: Algorithm 2 for the squared loss on statistics instead of rows."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._team import Team
+from ..learners.dense_stumps import DenseStumps
+from ..learners.sparse_stumps import SparseStumps
+from ..losses import Squared
+from .direct import run_direct
+from .gram_loop import GramState, GramWork, Pending, run_gram_block
+from .problem import BlockLength, Problem
+from .statistics import MemoryStatistics, Statistics
+
+_SPLITS_PER_THREAD = 3000
+"""Splits per thread (about 3 microseconds of work) that make a thread pay."""
+
+
+def default_gram_memory() -> int:
+    """A quarter of the machine's memory, in bytes."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    except (AttributeError, ValueError, OSError):  # not POSIX
+        return 2 << 30
+
+
+def gram_obstacle(problem: Problem) -> str | None:
+    """Why the Gram engine cannot run this problem; None if it can."""
+    if type(problem.loss) is not Squared:
+        return f"it needs the squared loss, not {problem.loss!r}"
+    if not isinstance(problem.prepared.arrays, DenseStumps | SparseStumps):
+        return "it needs stumps"
+    if problem.prepared.arrays.splits.most_bins > 256:
+        return "it needs at most 256 bins per feature; set max_bins to 256 or less"
+    return None
+
+
+def check_gram(problem: Problem) -> None:
+    obstacle = gram_obstacle(problem)
+    if obstacle is not None:
+        raise ValueError(f"engine='gram' cannot do this: {obstacle}. Use engine='direct'.")
+
+
+def gram_type(problem: Problem) -> Any:
+    """Counts of rows are exact as 32-bit integers, half the memory of weights."""
+    return np.uint32 if problem.weight is None else np.float64
+
+
+class GramRows:
+    """Gram rows of the features that were chosen so far, within a budget.
+
+    Memory is reserved for all rows that fit and used as features come: the system hands out pages
+    when they are first written.
+    """
+
+    def __init__(self, offsets: NDArray[np.int64], dtypes: list[Any], memory: int) -> None:
+        self.offsets = offsets
+        n_splits = int(offsets[-1])
+        row_bytes = n_splits * sum(np.dtype(dtype).itemsize for dtype in dtypes)
+        self.room = min(n_splits, memory // max(1, row_bytes))
+        self.used = 0
+        self.row_start = np.full(len(offsets) - 1, -1, dtype=np.int64)
+        self.blocks = [np.empty((self.room, n_splits), dtype) for dtype in dtypes]
+
+    def add(self, features: list[int], providers: list[Statistics]) -> bool:
+        """Make the rows of as many of the features as fit; whether the first did."""
+        sizes = [int(self.offsets[g + 1] - self.offsets[g]) for g in features]
+        while features and self.used + sum(sizes) > self.room:
+            features, sizes = features[:-1], sizes[:-1]
+        if not features:
+            return False
+        stop = self.used + sum(sizes)
+        for block, provider in zip(self.blocks, providers, strict=True):
+            provider.gram_rows(features, block[self.used : stop])
+        self.row_start[features] = self.used + np.cumsum([0, *sizes[:-1]])
+        self.used = stop
+        return True
+
+
+def run_gram(problem: Problem, memory: int) -> None:
+    """Run all iterations; if the budget of Gram rows is reached, the direct engine goes on."""
+    splits = problem.prepared.arrays.splits
+    held = problem.held
+    size = max(1, min(problem.n_jobs, int(splits.offsets[-1]) // _SPLITS_PER_THREAD))
+    with Team(problem.n_jobs) as builders, Team(size) as team:
+        loss, start = problem.loss, problem.start
+        rows = MemoryStatistics(
+            problem.prepared.arrays, problem.y, problem.weight, loss, start, builders
+        )
+        providers = [rows]
+        dtypes = [gram_type(problem)]
+        if held is not None:
+            providers.append(
+                MemoryStatistics(problem.held_arrays, held.y, held.weight, loss, start, builders)
+            )
+            dtypes.append(np.uint32 if held.weight is None else np.float64)
+        gram = GramRows(splits.offsets, dtypes, memory)
+        states = [_state(p, b, gram) for p, b in zip(providers, gram.blocks, strict=True)]
+        finished = _go(problem, splits, gram, providers, states, team)
+    problem.recorder.engine = "gram"
+    if not finished:
+        done = problem.recorder.done
+        problem.recorder.engine = (
+            f"gram until iteration {done}, where gram_memory was used up; direct from there"
+        )
+        tables = path_tables(splits.offsets, problem)
+        run_direct(problem, *[provider.score(tables) for provider in providers])
+
+
+def _state(provider: Statistics, block: NDArray, gram: GramRows) -> GramState:
+    null = np.zeros(int(gram.offsets[-1]) + len(gram.offsets) - 1)
+    left_weight, total_weight = provider.bin_weights()
+    gradient = provider.gradient(null)
+    return GramState(
+        left_sums=gradient.left_sums,
+        left_weight=left_weight,
+        total_weight=total_weight,
+        total=np.array([gradient.total]),
+        loss=np.array([gradient.loss]),
+        rows=block,
+        row_start=gram.row_start,
+    )
+
+
+def _nobody(like: GramState) -> GramState:
+    """The state of a validation set that is not there."""
+    none = np.zeros(0)
+    return GramState(
+        none, none, 0.0, np.zeros(1), np.zeros(1), like.rows[:0], np.zeros(0, np.int64)
+    )
+
+
+def _go(
+    problem: Problem,
+    splits: Any,
+    gram: GramRows,
+    providers: list[Any],
+    states: list[GramState],
+    team: Team,
+) -> bool:
+    """Run block after block; False if Gram rows no longer fit."""
+    recorder, length = problem.recorder, BlockLength(problem)
+    state = states[0]
+    held = states[1] if len(states) > 1 else _nobody(state)
+    rule = problem.rule
+    rho = rule.learning_rate * (1.0 if rule.search else rule.rho)
+    pending = Pending(np.full(1, -1, np.int64), np.zeros(2))
+    n_columns = problem.most_columns()
+    shape = (2, n_columns)
+    work = GramWork(np.empty(shape), np.empty(shape, np.int64), np.empty(shape), np.empty(shape))
+    begun = time.perf_counter()
+    while recorder.left_to_do:
+        n = length.next(recorder.left_to_do)
+        block_begun = time.perf_counter()
+        subsets = problem.selection.subsets(problem.prepared.layout, problem.rng, n)
+        record = recorder.record(n)
+        m = 0
+        while True:
+            m = team.run(
+                run_gram_block, splits, state, held, 1.0, rho, subsets, record, m, pending, work
+            )
+            if pending.learner[0] < 0:
+                break
+            if not gram.add(_missing(pending, splits, gram, work, m, subsets, team), providers):
+                recorder.finish_block(m, time.perf_counter() - begun, state.loss[0], held.loss[0])
+                return False
+        now = time.perf_counter()
+        recorder.finish_block(n, now - begun, state.loss[0], held.loss[0])
+        length.learn(n, now - block_begun)
+        if problem.wants_to_stop():
+            break
+    return True
+
+
+def _missing(
+    pending: Pending,
+    splits: Any,
+    gram: GramRows,
+    work: GramWork,
+    m: int,
+    subsets: Any,
+    team: Team,
+) -> list[int]:
+    """The feature that is needed now, and the best others of J that will be needed next."""
+    needed = int(np.searchsorted(splits.offsets, pending.learner[0], side="right")) - 1
+    row = (m - 1) % (len(subsets.start) - 1)
+    columns = subsets.columns[subsets.start[row] : subsets.start[row + 1]]
+    scores = work.score[(m - 1) % 2, : len(columns)]
+    order = columns[np.argsort(-scores, kind="stable")]
+    others = [int(g) for g in order if gram.row_start[g] < 0 and g != needed]
+    return [needed, *others[: team.size - 1]]
+
+
+def path_tables(offsets: NDArray[np.int64], problem: Problem) -> NDArray[np.float64]:
+    """The tables of the iterations done, bin by bin (see `rgboost.boosting.statistics`)."""
+    recorder = problem.recorder
+    n_features = len(offsets) - 1
+    tables = np.zeros(int(offsets[-1]) + n_features)
+    learner = recorder.learner[: recorder.done]
+    chosen = learner >= 0
+    learner = learner[chosen]
+    left, right = recorder.left[: recorder.done][chosen], recorder.right[: recorder.done][chosen]
+    feature = np.searchsorted(offsets, learner, side="right") - 1
+    np.add.at(tables, offsets[feature] + feature, left)  # the first bin, and from there on
+    np.add.at(tables, learner + feature + 1, right - left)  # the first bin right of the split
+    for g in np.unique(feature):
+        part = slice(offsets[g] + g, offsets[g + 1] + g + 1)
+        tables[part] = np.cumsum(tables[part])
+    return tables

@@ -1,0 +1,234 @@
+"""Algorithm 2 on statistics: an iteration costs O(K), whatever the number of rows.
+
+For the squared loss, adding D_L left and D_R right of split u of feature q changes the left sums by
+
+    S_j -= D_R W_j + (D_L - D_R) N_uj,      T -= D_L W_u + D_R (W - W_u)
+
+with W_j the weight left of split j and N_uj the weight left of both u and j (a row of the Gram
+matrix of left indicators). The loss changes by -<d, r> + <d, d>/2, d the step. So the iterates are
+those of the direct engine up to rounding. With sigma in front of the changes, the same loop
+minimises the majoriser L(f) - <r, d> + sigma/2 <d, d> of any sigma-smooth loss.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._jit import kernel
+from .._math import largest
+from .._team import wait_for_all
+from ..learners.kernels import TIE
+from ..learners.splits import pick_split
+from .loop import subset_columns
+
+
+class GramState(NamedTuple):
+    """Sums of a set of rows under the current model, and the Gram rows made so far.
+
+    ``row_start[g]`` is the first row of feature g in ``rows``, -1 if it has none yet.
+    ``total`` and ``loss`` are single numbers in arrays.
+    """
+
+    left_sums: NDArray[np.float64]
+    left_weight: NDArray[np.float64]
+    total_weight: float
+    total: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    rows: NDArray
+    row_start: NDArray[np.int64]
+
+
+class Pending(NamedTuple):
+    """The step that was chosen but not yet applied: learner (-1 for none), and left, right."""
+
+    learner: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+class GramWork(NamedTuple):
+    """The best of each column of J, twice: threads write one half while others read the other."""
+
+    score: NDArray[np.float64]
+    learner: NDArray[np.int64]
+    inner: NDArray[np.float64]
+    held_inner: NDArray[np.float64]
+
+
+@kernel()
+def run_gram_block(splits, state, held, sigma, rho, subsets, record, begin, pending, work, seat):
+    """Run iterations from ``begin`` until the record is full or a feature lacks its Gram rows.
+
+    Returns the iteration to go on with. A pending step is applied first, so a feature is asked for
+    by leaving it pending.
+    """
+    n_iter = record.learner.shape[0]
+    total, loss = state.total[0], state.loss[0]
+    held_total, held_loss = held.total[0], held.loss[0]
+    learner = pending.learner[0]
+    left, right = pending.values[0], pending.values[1]
+    first_column, last_column = share_of_columns(splits, seat)
+    scratch = np.empty(splits.most_bins)
+    goal = 0
+    m = begin
+    while True:
+        if learner >= 0:
+            column = np.searchsorted(splits.offsets, learner, side="right") - 1
+            if state.row_start[column] < 0:
+                break
+            row = state.row_start[column] + learner - splits.offsets[column]
+            a, b = splits.offsets[first_column], splits.offsets[last_column]
+            apply_step(state, row, sigma * left, sigma * right, a, b)
+            if held.row_start.shape[0] > 0:
+                apply_step(held, row, left, right, a, b)
+            learner = -1
+        if m == n_iter:
+            break
+        columns = subset_columns(subsets, m)
+        half = m % 2
+        search_mine(
+            splits, state, held, subsets, m, first_column, last_column, total, half, scratch, work
+        )
+        goal = wait_for_all(seat, goal)
+        record_now = seat.rank == 0
+        if record_now:
+            record.loss[m] = loss
+            record.held_loss[m] = held_loss
+        k = first_of_the_best(work.score[half], columns.shape[0])
+        if k < 0:
+            if record_now:
+                note_nothing(record, m)
+            m += 1
+            continue
+        learner = work.learner[half, k]
+        inner = work.inner[half, k]
+        pick = pick_split(splits, columns[k], learner, inner, total)
+        step = rho * pick.gradient
+        left, right = step * pick.left, step * pick.right
+        if record_now:
+            record.learner[m] = learner
+            record.left[m] = left
+            record.right[m] = right
+            record.gradient[m] = pick.gradient
+        below = state.left_weight[learner]
+        above = state.total_weight - below
+        loss += change_of_loss(inner, total, below, above, left, right, sigma)
+        total -= sigma * (left * below + right * above)
+        if held.row_start.shape[0] > 0:
+            below = held.left_weight[learner]
+            above = held.total_weight - below
+            inner = work.held_inner[half, k]
+            held_loss += change_of_loss(inner, held_total, below, above, left, right, 1.0)
+            held_total -= left * below + right * above
+        m += 1
+    goal = wait_for_all(seat, goal)
+    if seat.rank == 0:
+        state.total[0], state.loss[0] = total, loss
+        held.total[0], held.loss[0] = held_total, held_loss
+        pending.learner[0] = learner
+        pending.values[0], pending.values[1] = left, right
+    return m
+
+
+@kernel()
+def change_of_loss(inner, total, below, above, left, right, sigma):
+    """-<d, r> + sigma/2 <d, d> for the step d that is ``left`` and ``right`` of a split."""
+    linear = left * inner + right * (total - inner)
+    return 0.5 * sigma * (left * left * below + right * right * above) - linear
+
+
+@kernel()
+def note_nothing(record, m):
+    """J held no weak-learner."""
+    record.learner[m] = -1
+    record.left[m] = 0.0
+    record.right[m] = 0.0
+    record.gradient[m] = 0.0
+
+
+@kernel()
+def share_of_columns(splits, seat):
+    """Consecutive columns for each thread, with about equally many splits."""
+    n_columns = splits.offsets.shape[0] - 1
+    n_splits = splits.offsets[n_columns]
+    first = np.searchsorted(splits.offsets, n_splits * seat.rank // seat.size)
+    last = np.searchsorted(splits.offsets, n_splits * (seat.rank + 1) // seat.size)
+    if seat.rank == 0:
+        first = 0
+    if seat.rank == seat.size - 1:
+        last = n_columns
+    return first, last
+
+
+@kernel()
+def apply_step(state, row, left, right, start, stop):
+    """Left sums after a step, for the splits start..stop."""
+    sums = state.left_sums[start:stop]
+    weights = state.left_weight[start:stop]
+    both = state.rows[row, start:stop]
+    jump = left - right
+    for j in range(sums.shape[0]):
+        sums[j] -= right * weights[j] + jump * both[j]
+
+
+@kernel()
+def search_mine(splits, state, held, subsets, m, first, last, total, half, scratch, work):
+    """The best split of each column of J that is this thread's."""
+    columns = subset_columns(subsets, m)
+    offset = subsets.start[m % (subsets.start.shape[0] - 1)]
+    for k in range(np.searchsorted(columns, first), np.searchsorted(columns, last)):
+        a, b = splits.offsets[columns[k]], splits.offsets[columns[k] + 1]
+        if subsets.restricted:
+            chosen = subsets.learners[subsets.first[offset + k] : subsets.first[offset + k + 1]]
+            for i in range(chosen.shape[0]):
+                off = state.left_sums[chosen[i]] - splits.share[chosen[i]] * total
+                scratch[i] = off * off * splits.gain[chosen[i]]
+            i = first_in_column(splits, scratch, chosen.shape[0], total)
+            j = chosen[i]
+        else:
+            score_splits(state.left_sums[a:b], splits.share[a:b], splits.gain[a:b], total, scratch)
+            i = first_in_column(splits, scratch, b - a, total)
+            j = a + i
+        work.score[half, k] = scratch[i] + shared_score(splits, total)
+        work.learner[half, k] = j
+        work.inner[half, k] = state.left_sums[j]
+        if held.row_start.shape[0] > 0:
+            work.held_inner[half, k] = held.left_sums[j]
+
+
+@kernel()
+def score_splits(sums, share, gain, total, out):
+    for j in range(sums.shape[0]):
+        off = sums[j] - share[j] * total
+        out[j] = off * off * gain[j]
+
+
+@kernel()
+def shared_score(splits, total):
+    """The part of <b, r>^2 that all splits share; see `rgboost.learners.splits`."""
+    return 0.0 if splits.signed else total * total / splits.total_weight
+
+
+@kernel()
+def first_in_column(splits, scores, n, total):
+    """The first score that ties with the largest."""
+    best = largest(scores, n)
+    bar = best - TIE * (best + shared_score(splits, total))
+    i = 0
+    while scores[i] < bar:
+        i += 1
+    return i
+
+
+@kernel()
+def first_of_the_best(scores, n):
+    """The first column whose score ties with the largest; -1 if there is none."""
+    if n == 0:
+        return -1
+    bar = largest(scores, n) * (1.0 - TIE)
+    k = 0
+    while scores[k] < bar:
+        k += 1
+    return k

@@ -1,0 +1,19 @@
+"""What compiled code writes down in a block of iterations."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Record(NamedTuple):
+    """Room for a block of iterations; losses are sums, at the start of the iteration."""
+
+    loss: NDArray[np.float64]
+    held_loss: NDArray[np.float64]
+    learner: NDArray[np.int64]
+    left: NDArray[np.float64]
+    right: NDArray[np.float64]
+    gradient: NDArray[np.float64]

@@ -1,0 +1,193 @@
+"""Sums over rows behind a small seam, so that the rows can live elsewhere.
+
+Engines that work on statistics never touch a row: they ask a `Statistics` for sums. Rows in memory
+are the first implementation; a file that is read in chunks, a cluster or a GPU can be others.
+
+A model is handed over as ``tables``: the additive score of bin k of feature g, on top of the null
+model, is ``tables[offsets[g] + g + k]`` (features have one bin more than splits).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._jit import kernel
+from .._team import Team, close_turn, take_ticket, wait_for_all
+from ..learners.kernels import Scratch, scratch_size
+from ..learners.stump_statistics import add_table, expand_codes, fill_column, joint_bins
+from ..losses import Loss
+from .rows import TILE, Rows, make_rows, start_rows
+
+Vector = NDArray[np.float64]
+
+
+class Gradient(NamedTuple):
+    """``left_sums[j]``: sum of weighted residuals left of split j. ``total``: over all rows."""
+
+    left_sums: Vector
+    total: float
+    loss: float
+
+
+class Statistics(Protocol):
+    """What an engine asks of a set of rows. Losses and sums are sums over rows, not means."""
+
+    def bin_weights(self) -> tuple[Vector, float]:
+        """The weight left of every split, and of all rows."""
+
+    def gradient(self, tables: Vector) -> Gradient:
+        """Sums of residuals left of every split, and the loss, at a model."""
+
+    def gram_rows(self, features: Sequence[int], out: NDArray) -> None:
+        """Rows of the Gram matrix of left indicators, for all splits of some features.
+
+        Row after row: the weight of the rows left of both split u of the feature and split j of
+        any feature, for every j.
+        """
+
+    def loss(self, tables: Vector) -> float:
+        """The loss at a model."""
+
+
+class MemoryStatistics:
+    """`Statistics` of rows in memory."""
+
+    def __init__(
+        self,
+        arrays: Any,
+        y: Vector,
+        weight: Vector | None,
+        loss: Loss,
+        start: float,
+        team: Team,
+    ) -> None:
+        self.arrays = arrays
+        self.start = start
+        self.loss_function = loss
+        self.team = team
+        self.rows: Rows = make_rows(y, weight, start)
+        self.offsets = arrays.splits.offsets
+
+    def bin_weights(self) -> tuple[Vector, float]:
+        rows = self.rows
+        values = rows.weight if rows.weighted else np.ones(len(rows.y))
+        total = float(values.sum())
+        return self._left_sums(values, total), total
+
+    def gradient(self, tables: Vector) -> Gradient:
+        loss = self.loss(tables)
+        total = float(self.rows.residual_sums.sum())
+        return Gradient(self._left_sums(self.rows.residual, total), total, loss)
+
+    def loss(self, tables: Vector) -> float:
+        self._set_score(tables)
+        start_rows(self.loss_function.terms, self.rows)
+        return float(self.rows.loss_sums.sum())
+
+    def gram_rows(self, features: Sequence[int], out: NDArray) -> None:
+        wanted = np.asarray(features, dtype=np.int64)
+        codes = np.empty((len(wanted), len(self.rows.y)), np.uint8)
+        self.team.run(fill_gram, self.arrays, wanted, codes, self.rows.weight, out)
+
+    def score(self, tables: Vector) -> Vector:
+        """The score of every row at a model."""
+        self._set_score(tables)
+        return self.rows.score
+
+    def _set_score(self, tables: Vector) -> None:
+        self.rows.score[:] = self.start
+        change = np.add.reduceat(
+            np.abs(tables), self.offsets[:-1] + np.arange(len(self.offsets) - 1)
+        )
+        used = np.flatnonzero(change > 0).astype(np.int64)
+        self.team.run(add_tables, self.arrays, used, tables, self.rows)
+
+    def _left_sums(self, values: Vector, total: float) -> Vector:
+        out = np.empty(int(self.offsets[-1]))
+        self.team.run(fill_left_sums, self.arrays, values, total, out)
+        return out
+
+
+@kernel()
+def add_tables(learners, used, tables, rows, seat):
+    """Add the tables of the used features to the scores, each thread on its chunks of rows."""
+    offsets = learners.splits.offsets
+    for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
+        for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
+            hi = min(lo + TILE, rows.chunks[chunk + 1])
+            for g in used:
+                table = tables[offsets[g] + g : offsets[g + 1] + g + 1]
+                add_table(learners, g, table, lo, hi, rows.score)
+
+
+@kernel()
+def fill_left_sums(learners, values, total, out, seat):
+    """Sums of values left of every split, each thread on its columns."""
+    scratch = Scratch(np.empty(scratch_size(learners)), np.empty(TILE), np.empty(TILE))
+    offsets = learners.splits.offsets
+    for g in range(seat.rank, offsets.shape[0] - 1, seat.size):
+        if offsets[g + 1] == offsets[g]:
+            continue
+        fill_column(learners, g, values, total, scratch)
+        left = 0.0
+        for j in range(offsets[g], offsets[g + 1]):
+            left += scratch.bins[j - offsets[g]]
+            out[j] = left
+
+
+@kernel()
+def fill_gram(learners, wanted, codes, weight, out, seat):
+    """Gram rows of the wanted features; threads take (feature, column) pairs in turn."""
+    offsets = learners.splits.offsets
+    n_columns = offsets.shape[0] - 1
+    goal = 0
+    for w in range(seat.rank, wanted.shape[0], seat.size):
+        expand_codes(learners, wanted[w], codes[w])
+    goal = wait_for_all(seat, goal)
+    most = learners.splits.most_bins
+    table = np.empty(most * most, out.dtype)
+    pair = seat.rank if seat.size == 1 else take_ticket(seat, 0)
+    first_row = 0
+    w = -1
+    bin_weights = table[:0].copy()
+    while pair < wanted.shape[0] * n_columns:
+        while w < pair // n_columns:  # tickets only grow
+            w += 1
+            if w > 0:
+                first_row += offsets[wanted[w - 1] + 1] - offsets[wanted[w - 1]]
+            n_bins = offsets[wanted[w] + 1] - offsets[wanted[w]] + 1
+            bin_weights = weigh_bins(codes[w], weight, np.zeros(n_bins, out.dtype))
+        g = pair % n_columns
+        if offsets[g + 1] > offsets[g]:
+            joint_bins(learners, codes[w], bin_weights, g, weight, table)
+            cumulate(table, bin_weights.shape[0] - 1, offsets[g], offsets[g + 1], first_row, out)
+        pair = pair + 1 if seat.size == 1 else take_ticket(seat, 0)
+    goal = wait_for_all(seat, goal)
+    close_turn(seat, 0)
+
+
+@kernel()
+def weigh_bins(codes, weight, out):
+    for i in range(codes.shape[0]):
+        out[codes[i]] += weight[i] if weight.shape[0] > 0 else 1
+    return out
+
+
+@kernel()
+def cumulate(table, n_splits, first, stop, first_row, out):
+    """Cumulative sums of a table of bins in both directions, as rows of the Gram matrix."""
+    n_others = stop - first + 1
+    for a in range(n_splits):
+        row = out[first_row + a]
+        left = table[0] * 0
+        for b in range(n_others - 1):
+            left += table[a * n_others + b]
+            row[first + b] = left
+        if a > 0:
+            above = out[first_row + a - 1]
+            for j in range(first, stop):
+                row[j] += above[j]

@@ -1,0 +1,35 @@
+"""Sums over the rows of binned features: what engines on statistics need of stumps.
+
+Like `kernels`, each function is chosen by the family's arrays (dense or sparse bins).
+"""
+
+from __future__ import annotations
+
+from .._jit import by_type
+
+
+@by_type
+def fill_column(learners, column, values, total, scratch):
+    """Sums of values in the bins of a column to ``scratch.bins``; returns the number of bins.
+
+    ``total`` is the sum of all values. The last bin may be left out: no split is right of it.
+    """
+
+
+@by_type
+def add_table(learners, column, table, lo, hi, score):
+    """``score[i] += table[bin of row i]`` for rows lo..hi."""
+
+
+@by_type
+def expand_codes(learners, column, codes_out):
+    """The bin of every row in a column."""
+
+
+@by_type
+def joint_bins(learners, codes, bin_weights, column, weight, table_out):
+    """Weights of rows by their bin in ``codes`` and in a column, as a table row by row.
+
+    ``table_out[a * n + b]``, n the number of bins of the column. Weights are 1 if ``weight`` is
+    empty. ``bin_weights[a]`` is the weight of bin a of ``codes``.
+    """

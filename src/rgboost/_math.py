@@ -7,7 +7,6 @@ straight-line polynomials, so a loop over them runs eight rows at a time where t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ._jit import kernel, scalar
 
@@ -93,11 +92,24 @@ def blocked_sum(values, n):
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7)) + rest
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "ninf", "nsz"}, error_model="numpy")
+@kernel()
 def largest(values, n):
-    """The largest of ``values[:n]``, none of them NaN, n > 0. Calls nothing: see `_jit`."""
-    part = values[:n]
-    best = part[0]
-    for i in range(part.shape[0]):
-        best = max(best, part[i])
+    """The largest of ``values[:n]``, which are not negative; -1 if there are none.
+
+    Eight running maxima, which the compiler keeps in one vector register.
+    """
+    m0 = m1 = m2 = m3 = m4 = m5 = m6 = m7 = -1.0
+    whole = n - n % 8
+    for i in range(0, whole, 8):
+        m0 = values[i] if values[i] > m0 else m0
+        m1 = values[i + 1] if values[i + 1] > m1 else m1
+        m2 = values[i + 2] if values[i + 2] > m2 else m2
+        m3 = values[i + 3] if values[i + 3] > m3 else m3
+        m4 = values[i + 4] if values[i + 4] > m4 else m4
+        m5 = values[i + 5] if values[i + 5] > m5 else m5
+        m6 = values[i + 6] if values[i + 6] > m6 else m6
+        m7 = values[i + 7] if values[i + 7] > m7 else m7
+    best = max(max(max(m0, m1), max(m2, m3)), max(max(m4, m5), max(m6, m7)))
+    for i in range(whole, n):
+        best = max(best, values[i])
     return best

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._jit import kernel
 from .._team import Team
 from ..learners.dense_stumps import DenseStumps
 from ..learners.sparse_stumps import SparseStumps
@@ -76,11 +77,27 @@ class GramRows:
         if not features:
             return False
         stop = self.used + sum(sizes)
+        unknown = np.flatnonzero(self.row_start < 0)
         for block, provider in zip(self.blocks, providers, strict=True):
-            provider.gram_rows(features, block[self.used : stop])
+            provider.gram_rows(features, unknown, block[self.used : stop])
+            mirror(block, self.row_start, self.offsets, np.array(features), self.used)
         self.row_start[features] = self.used + np.cumsum([0, *sizes[:-1]])
         self.used = stop
         return True
+
+
+@kernel()
+def mirror(rows, row_start, offsets, features, first_row):
+    """Fill in what is known by symmetry: the columns of features that have rows already."""
+    for q in features:
+        a, b = offsets[q], offsets[q + 1]
+        for g in range(row_start.shape[0]):
+            if row_start[g] >= 0:
+                for u in range(offsets[g + 1] - offsets[g]):
+                    known = rows[row_start[g] + u, a:b]
+                    for v in range(b - a):
+                        rows[first_row + v, offsets[g] + u] = known[v]
+        first_row += b - a
 
 
 def run_gram(problem: Problem, memory: int) -> None:

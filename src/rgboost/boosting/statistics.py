@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import kernel
-from .._team import Team, close_turn, take_ticket, wait_for_all
+from .._team import Team, take_ticket, wait_for_all
 from ..learners.kernels import Scratch, scratch_size
 from ..learners.stump_statistics import add_table, expand_codes, fill_column, joint_bins
 from ..losses import Loss
@@ -42,11 +42,12 @@ class Statistics(Protocol):
     def gradient(self, tables: Vector) -> Gradient:
         """Sums of residuals left of every split, and the loss, at a model."""
 
-    def gram_rows(self, features: Sequence[int], out: NDArray) -> None:
+    def gram_rows(self, features: Sequence[int], columns: Sequence[int], out: NDArray) -> None:
         """Rows of the Gram matrix of left indicators, for all splits of some features.
 
-        Row after row: the weight of the rows left of both split u of the feature and split j of
-        any feature, for every j.
+        Row after row: the weight of the rows left of both split u of the feature and split j, for
+        every split j of ``columns``. The rest of ``out`` is left alone: the matrix is symmetric,
+        and the caller may know it already.
         """
 
     def loss(self, tables: Vector) -> float:
@@ -88,10 +89,11 @@ class MemoryStatistics:
         start_rows(self.loss_function.terms, self.rows)
         return float(self.rows.loss_sums.sum())
 
-    def gram_rows(self, features: Sequence[int], out: NDArray) -> None:
+    def gram_rows(self, features: Sequence[int], columns: Sequence[int], out: NDArray) -> None:
         wanted = np.asarray(features, dtype=np.int64)
-        codes = np.empty((len(wanted), len(self.rows.y)), np.uint8)
-        self.team.run(fill_gram, self.arrays, wanted, codes, self.rows.weight, out)
+        others = np.asarray(columns, dtype=np.int64)
+        codes = np.empty((len(wanted), len(self.rows.y)), np.uint16)
+        self.team.run(fill_gram, self.arrays, wanted, others, codes, self.rows.weight, out)
 
     def score(self, tables: Vector) -> Vector:
         """The score of every row at a model."""
@@ -140,54 +142,52 @@ def fill_left_sums(learners, values, total, out, seat):
 
 
 @kernel()
-def fill_gram(learners, wanted, codes, weight, out, seat):
+def fill_gram(learners, wanted, columns, codes, weight, out, seat):
     """Gram rows of the wanted features; threads take (feature, column) pairs in turn."""
     offsets = learners.splits.offsets
-    n_columns = offsets.shape[0] - 1
-    goal = 0
+    stride = learners.splits.most_bins
     for w in range(seat.rank, wanted.shape[0], seat.size):
-        expand_codes(learners, wanted[w], codes[w])
-    goal = wait_for_all(seat, goal)
-    most = learners.splits.most_bins
-    table = np.empty(most * most, out.dtype)
-    pair = seat.rank if seat.size == 1 else take_ticket(seat, 0)
+        expand_codes(learners, wanted[w], stride, codes[w])
+    goal = wait_for_all(seat, 0)
+    table = np.empty((stride, stride), out.dtype)
+    bin_weights = table[0, :0]
+    n_columns = columns.shape[0]
     first_row = 0
     w = -1
-    bin_weights = table[:0].copy()
+    pair = 0 if seat.size == 1 else take_ticket(seat, 0)
     while pair < wanted.shape[0] * n_columns:
         while w < pair // n_columns:  # tickets only grow
+            if w >= 0:
+                first_row += offsets[wanted[w] + 1] - offsets[wanted[w]]
             w += 1
-            if w > 0:
-                first_row += offsets[wanted[w - 1] + 1] - offsets[wanted[w - 1]]
             n_bins = offsets[wanted[w] + 1] - offsets[wanted[w]] + 1
-            bin_weights = weigh_bins(codes[w], weight, np.zeros(n_bins, out.dtype))
-        g = pair % n_columns
+            bin_weights = weigh_bins(codes[w], stride, weight, np.zeros(n_bins, out.dtype))
+        g = columns[pair % n_columns]
         if offsets[g + 1] > offsets[g]:
             joint_bins(learners, codes[w], bin_weights, g, weight, table)
             cumulate(table, bin_weights.shape[0] - 1, offsets[g], offsets[g + 1], first_row, out)
         pair = pair + 1 if seat.size == 1 else take_ticket(seat, 0)
-    goal = wait_for_all(seat, goal)
-    close_turn(seat, 0)
+    wait_for_all(seat, goal)
 
 
 @kernel()
-def weigh_bins(codes, weight, out):
+def weigh_bins(codes, stride, weight, out):
+    """The weight of each bin of codes that were multiplied by stride."""
     for i in range(codes.shape[0]):
-        out[codes[i]] += weight[i] if weight.shape[0] > 0 else 1
+        out[codes[i] // stride] += weight[i] if weight.shape[0] > 0 else 1
     return out
 
 
 @kernel()
 def cumulate(table, n_splits, first, stop, first_row, out):
     """Cumulative sums of a table of bins in both directions, as rows of the Gram matrix."""
-    n_others = stop - first + 1
     for a in range(n_splits):
-        row = out[first_row + a]
-        left = table[0] * 0
-        for b in range(n_others - 1):
-            left += table[a * n_others + b]
-            row[first + b] = left
+        row = out[first_row + a, first:stop]
+        left = table[0, 0] * 0
+        for b in range(row.shape[0]):
+            left += table[a, b]
+            row[b] = left
         if a > 0:
-            above = out[first_row + a - 1]
-            for j in range(first, stop):
-                row[j] += above[j]
+            above = out[first_row + a - 1, first:stop]
+            for b in range(row.shape[0]):
+                row[b] += above[b]

@@ -53,8 +53,10 @@ PARAMETERS = """
         Start from the score 0, or from the constant with the smallest loss.
     ridge : float
         ridge/2 f^2 is added to a loss given by name.
-    engine : {{"auto", "direct"}}
-        How the iterations are computed. Both are Algorithm 2 on the rows.
+    engine : {{"auto", "direct", "gram"}}
+        How the iterations are computed. ``"direct"``: on the rows. ``"gram"``: on statistics of
+        the rows (squared loss, stumps); the same iterates at a cost that does not depend on the
+        number of rows. ``"auto"``: the one that is expected to be faster.
     n_jobs : int or None
         Threads. None: as many as the process may use. Results do not depend on it.
     random_state : int, RandomState or None
@@ -150,7 +152,7 @@ class BaseRGBM(BaseEstimator):
     ) -> None:
         """Boost on checked input and store what was fitted."""
         check_option(self.init, "init", ["zero", "best"])
-        check_option(self.engine, "engine", ["auto", "direct"])
+        check_option(self.engine, "engine", ["auto", "direct", "gram"])
         n_iter = check_count(self.max_iter, "max_iter", at_least=1)
         selection = check_selection(self.selection, self.subset_size)
         with ProgressBar() if self.verbose else nullcontext() as bar:
@@ -170,6 +172,7 @@ class BaseRGBM(BaseEstimator):
                 random_state=check_random_state(self.random_state).randint(2**31 - 1),
                 n_jobs=check_n_jobs(self.n_jobs),
                 callbacks=[bar] if bar is not None else [],
+                engine=self.engine,  # type: ignore[arg-type]
             )
         self.model_: Additive = boosted.model
         self.trace_: Trace = boosted.trace

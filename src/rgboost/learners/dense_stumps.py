@@ -109,25 +109,23 @@ def _add_table(learners, column, table, lo, hi, score):
 
 
 @expand_codes.register(DenseStumps)
-def _expand_codes(learners, column, codes_out):
+def _expand_codes(learners, column, stride, codes_out):
     codes = learners.codes[column]
     for i in range(codes_out.shape[0]):
-        codes_out[i] = codes[i]
+        codes_out[i] = stride * codes[i]
 
 
 @joint_bins.register(DenseStumps)
 def _joint_bins(learners, codes, bin_weights, column, weight, table_out):
-    """One addition a row, to the cell of its two bins. Two codes words at a time would not help:
-    the additions are the cost."""
     others = learners.codes[column, : codes.shape[0]]
-    n_others = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
-    table_out[: bin_weights.shape[0] * n_others] = 0
+    table_out[: bin_weights.shape[0]] = 0
+    cells = table_out.ravel()
     if weight.shape[0] > 0:
         for i in range(codes.shape[0]):
-            table_out[np.uint32(codes[i]) * n_others + np.uint32(others[i])] += weight[i]
+            cells[np.uint32(codes[i]) + np.uint32(others[i])] += weight[i]
     else:
         for i in range(codes.shape[0]):
-            table_out[np.uint32(codes[i]) * n_others + np.uint32(others[i])] += 1
+            cells[np.uint32(codes[i]) + np.uint32(others[i])] += 1
 
 
 @accumulate.register(DenseStumps)

@@ -86,11 +86,11 @@ def _add_table(learners, column, table, lo, hi, score):
 
 
 @expand_codes.register(SparseStumps)
-def _expand_codes(learners, column, codes_out):
+def _expand_codes(learners, column, stride, codes_out):
     entries = learners.entries
-    codes_out[:] = entries.zero_code[column]
+    codes_out[:] = stride * entries.zero_code[column]
     for k in range(entries.indptr[column], entries.indptr[column + 1]):
-        codes_out[entries.rows[k]] = entries.codes[k]
+        codes_out[entries.rows[k]] = stride * entries.codes[k]
 
 
 @joint_bins.register(SparseStumps)
@@ -98,18 +98,16 @@ def _joint_bins(learners, codes, bin_weights, column, weight, table_out):
     entries = learners.entries
     n_others = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
     n_bins = bin_weights.shape[0]
-    table_out[: n_bins * n_others] = 0
+    table_out[:n_bins] = 0
+    cells = table_out.ravel()
     weighted = weight.shape[0] > 0
     for k in range(entries.indptr[column], entries.indptr[column + 1]):
         row = entries.rows[k]
-        cell = np.int64(codes[row]) * n_others + np.int64(entries.codes[k])
-        table_out[cell] += weight[row] if weighted else 1
+        cells[np.int64(codes[row]) + np.int64(entries.codes[k])] += weight[row] if weighted else 1
     zero = entries.zero_code[column]
     for a in range(n_bins):  # the rest of each bin is in the bin of zero
-        stored = table_out[0] * 0
-        for b in range(n_others):
-            stored += table_out[a * n_others + b]
-        table_out[a * n_others + zero] += bin_weights[a] - stored
+        stored = table_out[a, :n_others].sum()
+        table_out[a, zero] += bin_weights[a] - stored
 
 
 @best_in_column.register(SparseStumps)

@@ -22,14 +22,15 @@ def add_table(learners, column, table, lo, hi, score):
 
 
 @by_type
-def expand_codes(learners, column, codes_out):
-    """The bin of every row in a column."""
+def expand_codes(learners, column, stride, codes_out):
+    """The bin of every row in a column, times ``stride``."""
 
 
 @by_type
 def joint_bins(learners, codes, bin_weights, column, weight, table_out):
-    """Weights of rows by their bin in ``codes`` and in a column, as a table row by row.
+    """Weights of rows by their bins in two columns: ``table_out[a, b]``.
 
-    ``table_out[a * n + b]``, n the number of bins of the column. Weights are 1 if ``weight`` is
-    empty. ``bin_weights[a]`` is the weight of bin a of ``codes``.
+    ``codes`` are the bins a of the first column from `expand_codes`, times the width of the table;
+    ``bin_weights[a]`` their weights. b are the bins of ``column``. Weights are 1 if ``weight`` is
+    empty.
     """

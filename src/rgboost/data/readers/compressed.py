@@ -1,0 +1,134 @@
+"""Open a file of bytes, compressed or not, and read it in chunks of whole lines."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import lzma
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._jit import kernel
+from .errors import DataError
+
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+"""Compression by the end of the file's name."""
+
+_SIGNATURES = {
+    b"\x1f\x8b": "gzip: give it a name that ends in .gz",
+    b"BZh": "bzip2: give it a name that ends in .bz2",
+    b"\xfd7zXZ\x00": "xz: give it a name that ends in .xz",
+    b"PK\x03\x04": "zip: unpack it first",
+    b"\x28\xb5\x2f\xfd": "zstd: unpack it first",
+}
+_BOM = b"\xef\xbb\xbf"
+_NEWLINE = 10
+_LONGEST_LINE = 1 << 28
+
+
+def split_compression(path: Path) -> tuple[str, str]:
+    """The file's name without the ending of its compression, and that ending (or '')."""
+    ending = path.suffix.lower()
+    return (path.name[: -len(ending)], ending) if ending in OPENERS else (path.name, "")
+
+
+@contextlib.contextmanager
+def open_binary(path: Path) -> Iterator[BinaryIO]:
+    """The unpacked bytes of a file. Faults of the file, also while reading, become `DataError`."""
+    ending = split_compression(path)[1]
+    try:
+        if not ending:
+            _check_signature(path)
+        with OPENERS.get(ending, open)(path, "rb") as stream:
+            yield stream
+    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+        raise _damaged(path, ending, error) from error
+    except OSError as error:
+        if error.errno is None:  # bz2 reports damage so
+            raise _damaged(path, ending, error) from error
+        raise DataError(
+            f"cannot be read ({os.strerror(error.errno)}), check the path", path=path
+        ) from error
+
+
+def _check_signature(path: Path) -> None:
+    with open(path, "rb") as stream:
+        head = stream.read(8)
+    for signature, remedy in _SIGNATURES.items():
+        if head.startswith(signature):
+            raise DataError(f"the content is compressed with {remedy}", path=path)
+
+
+def _damaged(path: Path, ending: str, error: Exception) -> DataError:
+    return DataError(
+        f"the {ending} data is damaged, incomplete or of another kind ({error}), "
+        "get the file again or unpack it by hand",
+        path=path,
+    )
+
+
+def text_start(head: bytes, path: Path) -> int:
+    """The bytes to skip before the text (a byte order mark); refuses what is no text."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError("the text is UTF-16, save it as UTF-8", path=path)
+    if b"\x00" in head:
+        raise DataError(
+            "the content is binary, not text, check that this is the right file", path=path
+        )
+    return len(_BOM) if head.startswith(_BOM) else 0
+
+
+def line_chunks(
+    stream: BinaryIO, path: Path, size: int
+) -> Iterator[tuple[NDArray[np.uint8], int, int]]:
+    """Chunks of whole lines: ``buffer[start:stop]`` ends with a newline (added where missing).
+
+    The buffer is used again for the next chunk. It holds ``size`` bytes, more only where a line
+    is longer.
+    """
+    buffer = np.empty(size + 1, dtype=np.uint8)
+    start = held = 0  # buffer[:held] is text that was read and not yet given away
+    is_first = True
+    while n_read := stream.readinto(buffer.data[held:-1]):  # type: ignore[attr-defined]
+        if is_first and held + n_read >= 3:
+            start = text_start(buffer[: min(held + n_read, 512)].tobytes(), path)
+            is_first = False
+        stop = last_line_end(buffer, held, held + n_read)
+        held += n_read
+        if stop:
+            yield buffer, start, stop
+            buffer[: held - stop] = buffer[stop:held].copy()
+            held -= stop
+            start = 0
+        if held == buffer.size - 1:
+            buffer = _grow(buffer, path)
+    if held > start:
+        buffer[held] = _NEWLINE
+        yield buffer, start, held + 1
+
+
+@kernel()
+def last_line_end(buffer, start, stop):
+    """The place after the last newline of ``buffer[start:stop]``; 0 where there is none."""
+    for at in range(stop - 1, start - 1, -1):
+        if buffer[at] == _NEWLINE:
+            return at + 1
+    return 0
+
+
+def _grow(buffer: NDArray[np.uint8], path: Path) -> NDArray[np.uint8]:
+    if buffer.size > _LONGEST_LINE:
+        raise DataError(
+            f"a line is longer than {_LONGEST_LINE >> 20} MiB, check that this is the right file",
+            path=path,
+        )
+    longer = np.empty(2 * buffer.size - 1, dtype=np.uint8)
+    longer[: buffer.size] = buffer
+    return longer

@@ -1,0 +1,45 @@
+"""The one error of the readers: where the fault is, what it is, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+
+
+class DataError(ValueError):
+    """A file that cannot be read as data.
+
+    The message is ``path:line:column: what, remedy``, as far as the position is known. Lines and
+    columns count from 1; a column is counted in bytes.
+
+    Attributes
+    ----------
+    path : str or None
+    line, column : int or None
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        self.what = what
+        self.path = None if path is None else os.fspath(path)
+        self.line = line
+        self.column = column
+        place = [str(part) for part in (self.path, line, column) if part is not None]
+        super().__init__(f"{':'.join(place)}: {what}" if place else what)
+
+    def __reduce__(self) -> tuple:  # keyword-only arguments would be lost by pickle
+        return _restore, (self.what, self.path, self.line, self.column)
+
+
+def _restore(what: str, path: str | None, line: int | None, column: int | None) -> DataError:
+    return DataError(what, path=path, line=line, column=column)
+
+
+def shorten(text: str, most: int = 40) -> str:
+    """``text`` as it is quoted in a message: printable, and not a page long."""
+    return repr(text if len(text) <= most else text[: most - 3] + "...")

@@ -1,0 +1,65 @@
+"""Parquet into a data frame, by pyarrow."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .compressed import open_binary, split_compression
+from .errors import DataError
+from .frames import Target, check_names, find_target, need, to_table
+from .table import Table
+
+
+@dataclass(frozen=True)
+class ParquetOptions:
+    """How to read a Parquet file: it says everything itself."""
+
+
+def read_parquet(path: Path, target: Target, options: ParquetOptions) -> Table:
+    """Read a whole file."""
+    return next(_read(path, target, None))
+
+
+def iter_parquet(
+    path: Path, target: Target, options: ParquetOptions, batch_rows: int
+) -> Iterator[Table]:
+    """Read a file in batches of at most ``batch_rows`` rows."""
+    return _read(path, target, batch_rows)
+
+
+def _read(path: Path, target: Target, batch_rows: int | None) -> Iterator[Table]:
+    need("pandas", "Parquet files", "pandas pyarrow")
+    pyarrow = need("pyarrow", "Parquet files", "pandas pyarrow")
+    parquet = need("pyarrow.parquet", "Parquet files", "pandas pyarrow")
+    row = 0
+    try:
+        with open_binary(path) as stream:
+            # Parquet is read from its end: what is compressed as a whole has to be in memory.
+            source = io.BytesIO(stream.read()) if split_compression(path)[1] else stream
+            file = parquet.ParquetFile(source)
+            names = file.schema_arrow.names
+            check_names(names, path)
+            target = find_target(names, target, path)
+            for part in _parts(file, batch_rows):
+                if part.num_rows:
+                    yield to_table(part.to_pandas(), target, path, "parquet", row)
+                    row += part.num_rows
+    except pyarrow.ArrowException as error:
+        raise DataError(
+            f"the Parquet data is damaged or of another kind ({str(error).strip()}), "
+            "get the file again",
+            path=path,
+        ) from error
+    if row == 0:
+        raise DataError("the file has no rows, check that this is the right file", path=path)
+
+
+def _parts(file: Any, batch_rows: int | None) -> Iterator[Any]:
+    if batch_rows is None:
+        yield file.read()
+    else:
+        yield from file.iter_batches(batch_size=batch_rows)

@@ -1,0 +1,84 @@
+"""The choice of engine: what it weighs, and where it turns."""
+
+import numpy as np
+import pytest
+
+from rgboost.boosting import boost
+from rgboost.boosting.cost import (
+    choose_engine,
+    direct_nanoseconds,
+    gram_bytes,
+    gram_nanoseconds,
+)
+from rgboost.boosting.loop import Rule
+from rgboost.boosting.problem import Problem
+from rgboost.boosting.trace import Recorder
+from rgboost.learners import Stumps
+from rgboost.losses import Huber, Squared
+from rgboost.selection import AllLearners, RandomGroups
+from rgboost.steps import ConstantStep
+
+PLENTY = 1 << 40
+
+
+def problem(n=2000, p=6, max_bins=20, n_iter=100, selection=None, loss=None, weight=None):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, p)), rng.normal(size=n)
+    prepared = Stumps(max_bins=max_bins).prepare(X, weight)
+    return Problem(
+        prepared=prepared, y=y, weight=weight, start=0.0, loss=loss or Squared(),
+        selection=selection or AllLearners(), rule=Rule(False, 1.0, 1.0), held=None,
+        held_arrays=prepared.arrays, rng=rng,
+        recorder=Recorder(n_iter, prepared.layout.offsets, float(n), None), n_jobs=1, callbacks=(),
+    )  # fmt: skip
+
+
+def test_cost_grows_with_what_it_should():
+    base = problem()
+    assert direct_nanoseconds(problem(n=4000)) == pytest.approx(2 * direct_nanoseconds(base))
+    assert direct_nanoseconds(problem(n_iter=200)) == pytest.approx(2 * direct_nanoseconds(base))
+    fewer = problem(selection=RandomGroups(3))
+    assert direct_nanoseconds(fewer) < 0.7 * direct_nanoseconds(base)
+    assert gram_nanoseconds(problem(n=200_000)) < 200 * gram_nanoseconds(base)
+    assert gram_nanoseconds(problem(max_bins=40)) > 1.5 * gram_nanoseconds(base)
+    assert gram_bytes(base) == (6 * 19) ** 2 * 4
+    assert gram_bytes(problem(weight=np.ones(2000))) == (6 * 19) ** 2 * 8
+    assert gram_bytes(problem(n_iter=2)) == 2 * 19 * 6 * 19 * 4
+
+
+def test_where_it_turns():
+    """Few iterations on the rows, many on statistics; the turn is where the costs cross."""
+    chosen = []
+    for n_iter in (1, 2, 4, 8, 16, 32, 64, 128, 256):
+        case = problem(n_iter=n_iter)
+        engine = choose_engine(case, PLENTY)
+        cheaper = gram_nanoseconds(case) < direct_nanoseconds(case)
+        assert engine == ("gram" if cheaper else "direct")
+        chosen.append(engine)
+    assert chosen[0] == "direct"
+    assert chosen[-1] == "gram"
+    assert chosen == sorted(chosen)
+
+
+def test_memory_decides_at_the_byte():
+    case = problem(n_iter=10_000)
+    needed = int(gram_bytes(case))
+    assert choose_engine(case, needed) == "gram"
+    assert choose_engine(case, needed - 1) == "direct"
+
+
+def test_only_what_the_gram_engine_can_do():
+    assert choose_engine(problem(n_iter=10_000, loss=Huber(1.0)), PLENTY) == "direct"
+    wide = problem(n_iter=10_000, max_bins=None)
+    assert choose_engine(wide, PLENTY) == "direct"
+
+
+def test_auto_uses_it():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 4)), rng.normal(size=3000)
+    for n_iter, engine in ((2, "direct"), (2000, "gram")):
+        boosted = boost(
+            X, y, loss=Squared(), learner=Stumps(max_bins=16), selection=AllLearners(),
+            step=ConstantStep(), n_iter=n_iter,
+        )  # fmt: skip
+        assert boosted.trace.engine == engine

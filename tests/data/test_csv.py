@@ -1,0 +1,259 @@
+"""The CSV reader: odd but right files, faults with their lines, random faults."""
+
+import contextlib
+import csv
+import io
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from rgboost.data.readers import DataError, csv_file, iter_tables, read_table
+from rgboost.data.readers import csv_kernels as k
+
+pandas = pytest.importorskip("pandas")
+
+SHARED = Path(__file__).resolve().parents[2] / "../shared/data"
+
+
+def read(tmp_path, content, **options):
+    path = tmp_path / "file.csv"
+    path.write_bytes(content)
+    return read_table(path, **options)
+
+
+def columns(table):
+    frame = table.X.astype(object)
+    return frame.where(frame.notna(), None).to_dict("list")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"a,b\n1,2\n3,4\n", {"a": [1, 3], "b": [2, 4]}),
+        (b"\xef\xbb\xbfa,b\r\n1,\r\n,4\r\n", {"a": [1, None], "b": [None, 4]}),
+        (b"a,b\r1,2\r3,4", {"a": [1, 3], "b": [2, 4]}),
+        (b"a;b\n1.5;2\n", {"a": [1.5], "b": [2]}),
+        (b"a\tb\n1\t2", {"a": [1], "b": [2]}),
+        (b"a\tb\n\t2\n1\t\n", {"a": [None, 1], "b": [2, None]}),
+        (b'a,b\n1,"x\r\ny"\n', {"a": [1], "b": ["x\r\ny"]}),
+        (b'a,b\n1,"say ""hi"", you"\n', {"a": [1], "b": ['say "hi", you']}),
+        (b'"a;1";"b\nc"\n1;2\n', {"a;1": [1], "b\nc": [2]}),
+        (b"a,b\n\n1,2\n  \n3,4\n\n", {"a": [1, 3], "b": [2, 4]}),
+        (b"a, b\n1, x\n", {"a": [1], "b": ["x"]}),
+        (b"a,b\nNA,null\n1,nan\n", {"a": [None, 1], "b": [None, None]}),
+        (b"a,,b\n1,2,3\n", {"a": [1], "column_2": [2], "b": [3]}),
+        (b"a\n1\n2\n", {"a": [1, 2]}),
+        ("α,β\n1,é\n".encode(), {"α": [1], "β": ["é"]}),
+    ],
+)
+def test_right_files(tmp_path, content, expected):
+    table = read(tmp_path, content)
+    assert columns(table) == expected
+    assert table.feature_names == tuple(expected)
+    assert table.y is None
+    assert table.n_rows == len(table.X)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "expected"),
+    [
+        (b"1,2\n3,4\n", {"header": False}, {"x0": [1, 3], "x1": [2, 4]}),
+        (b"a;b\n1,5;2\n", {"decimal": ","}, {"a": [1.5], "b": [2]}),
+        (b"a|b\n1|2\n", {"delimiter": "|"}, {"a": [1], "b": [2]}),
+        (b"a,b\n1,?\n2,3\n", {"missing_values": ("?",)}, {"a": [1, 2], "b": [None, 3]}),
+        (b"a,b\n1,\xe9\n", {"encoding": "latin-1"}, {"a": [1], "b": ["é"]}),
+        (b"title\n\na,b\n1,2\n", {"skip_lines": 1}, {"a": [1], "b": [2]}),
+        (b"a,b\n1,2\n", {"dtypes": {"a": "str"}}, {"a": ["1"], "b": [2]}),
+    ],
+)
+def test_options(tmp_path, content, options, expected):
+    assert columns(read(tmp_path, content, **options)) == expected
+
+
+def test_numbers_are_the_nearest_doubles(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=2000) * 10.0 ** rng.uniform(-30, 30, size=2000)
+    table = read(tmp_path, ("a\n" + "\n".join(map(repr, x.tolist()))).encode())
+    assert_array_equal(table.X["a"].to_numpy(), x)
+
+
+class TestTarget:
+    content = b"alpha,beta,Price\n1,x,3\n2,y,4\n"
+
+    @pytest.mark.parametrize("target", ["Price", 2, -1])
+    def test_by_name_or_position(self, tmp_path, target):
+        table = read(tmp_path, self.content, target=target)
+        assert_array_equal(table.y, [3, 4])
+        assert table.feature_names == ("alpha", "beta")
+        assert table.n_features == 2
+
+    def test_of_text(self, tmp_path):
+        assert read(tmp_path, self.content, target="beta").y.tolist() == ["x", "y"]
+
+    @pytest.mark.parametrize(
+        ("target", "message"),
+        [
+            ("price", "there is no target column 'price', the nearest names are 'Price'"),
+            ("bta", "no target column 'bta', the nearest names are 'beta'"),
+            ("zzz", "no target column 'zzz', the columns are 'alpha', 'beta', 'Price'"),
+            (7, "no column number 7 among 3, name the target or take a number from 0 to 2"),
+        ],
+    )
+    def test_that_is_not_there(self, tmp_path, target, message):
+        with pytest.raises(DataError, match=f"file.csv: .*{message}"):
+            read(tmp_path, self.content, target=target)
+
+    def test_with_gaps(self, tmp_path):
+        message = r"target 'y' is missing in 2 row\(s\) \(first: row 2\), remove these rows"
+        with pytest.raises(DataError, match=message):
+            read(tmp_path, b"x,y\n1,1\n2,\n3,\n", target="y")
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "what", "remedy"),
+    [
+        (b"a,b,c\n1,2,3\n4,5\n", "3", "this record has 2 cells, the first has 3", "correct"),
+        (b"a,b\n1,2\n\n3,4,5\n", "4", "this record has 3 cells, the first has 2", "correct"),
+        (b"a,b\n1,2\n3", "3", "this record has 1 cells, the first has 2", "correct"),
+        (b'a,b\n1,"x\ny"\n3,4,5\n', "4", "this record has 3 cells", "correct"),
+        (b'a,b\n"1\n",2,3\n', "2", "this record has 3 cells", "correct"),
+        (b"a,b\r\n1,2\r\n3\r\n", "3", "this record has 1 cells", "correct"),
+        (b'a,b\n1,2\n3,"x\n4,5\n', "3:3", "a quote is opened here and never closed", "close it"),
+        (b'"a,b\n1,2\n', "1:1", "a quote is opened here and never closed", "close it"),
+        (b'a,b\r\n1,"x"y\n', "2:6", "text after a closing quote", "double the quotes"),
+        (b"a,b\n1,\xff\n", "2:3", "the text is not utf-8", "encoding="),
+        (b"a,b\n" + b"1,2\n" * 200 + b"1,\x00\n", "202:3", "NUL byte", "text file"),
+        (b"a,a,b,b\n1,2,3,4\n", None, "(first: 'a' in columns 1, 2)", "rename"),
+        (b"a,b\n", None, "the file has no rows", "right file"),
+        (b"", None, "the file is empty", "right file"),
+        (b"\n \n", None, "the file is empty", "right file"),
+        (b"\xff\xfea\x00,\x00", None, "UTF-16", "save it as UTF-8"),
+        (b"PK\x03\x04....", None, "compressed with zip", "unpack it"),
+    ],
+)
+def test_faults(tmp_path, content, place, what, remedy):
+    with pytest.raises(DataError) as caught:
+        read(tmp_path, content)
+    message = str(caught.value)
+    start = f"{tmp_path / 'file.csv'}:" + (f"{place}:" if place else "")
+    assert message.startswith(f"{start} ")
+    assert what in message
+    assert remedy in message.partition(what)[2]
+
+
+def test_faults_after_skipped_lines(tmp_path):
+    with pytest.raises(DataError, match=r"file\.csv:4: this record has 1 cells"):
+        read(tmp_path, b"title\na,b\n1,2\n3\n", skip_lines=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"delimiter": "::"}, "delimiter='::' must be one ASCII character"),
+        ({"delimiter": '"'}, "must be one ASCII character"),
+        ({"decimal": ";"}, "decimal=';' must be"),
+        ({"skip_lines": -1}, "skip_lines=-1 must be 0 or greater"),
+    ],
+)
+def test_wrong_options(tmp_path, options, message):
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path, b"a,b\n1,2\n", **options)
+
+
+def test_batches_are_the_rows_of_the_file(tmp_path):
+    content = b"a,y\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(95))
+    whole = read(tmp_path, content, target="y")
+    batches = list(iter_tables(whole.path, target="y", batch_rows=10))
+    assert [batch.n_rows for batch in batches] == [10] * 9 + [5]
+    assert_array_equal(np.concatenate([batch.y for batch in batches]), whole.y)
+    assert_array_equal(pandas.concat([batch.X for batch in batches]), whole.X)
+
+
+def test_batches_number_the_rows_of_the_file(tmp_path):
+    path = tmp_path / "gap.csv"
+    path.write_bytes(b"a,y\n" + b"1,1\n" * 25 + b"1,\n")
+    with pytest.raises(DataError, match="first: row 26"):
+        list(iter_tables(path, target="y", batch_rows=10))
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared data files")
+@pytest.mark.parametrize(
+    ("name", "options", "shape"),
+    [
+        ("bank_marketing/bank-full.csv.xz", {"target": "y"}, (45_211, 16)),
+        ("house_16H/574_house_16H.tsv.gz", {"target": "target"}, (22_784, 16)),
+        ("california_housing/cal_housing.csv.xz", {"target": "medianHouseValue"}, (20_640, 8)),
+        (
+            "adult/adult.test.xz",
+            {"target": -1, "header": False, "skip_lines": 1, "missing_values": ("?",)},
+            (16_281, 14),
+        ),
+    ],
+)
+def test_real_files(name, options, shape):
+    assert read_table(SHARED / name, **options).X.shape == shape
+
+
+def naive_counts(text):
+    """Cells per record by Python's csv module, blank records left out."""
+    records = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
+    return [len(cells) for cells in records if any(cells) or len(cells) > 1]
+
+
+@pytest.mark.kernel
+@given(
+    st.lists(st.lists(st.text('ab1 ",\n\r', max_size=5), min_size=1, max_size=4), min_size=1),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.integers(1, 9),
+)
+def test_check_of_records_against_csv_module(records, end, size):
+    """Well-quoted text, in buffers of any size: refused at the first record of another length."""
+    quoted = [['"' + cell.replace('"', '""') + '"' for cell in cells] for cells in records]
+    text = "".join(", ".join(cells) + end for cells in quoted)
+    assert naive_counts(text) == [len(cells) for cells in records if len(cells) > 1 or any(cells)]
+    wrong = [i for i, cells in enumerate(records) if len(cells) != len(records[0])]
+    checked = io.BufferedReader(
+        csv_file._Checked(io.BytesIO(text.encode()), Path("x"), ",", 0), size
+    )
+    if not wrong:
+        assert checked.read() == text.encode()
+        return
+    # Carriage returns within quotes are text; outside of them they end a line.
+    line = 1 + wrong[0] + sum(cell.count("\n") for cells in records[: wrong[0]] for cell in cells)
+    with pytest.raises(DataError, match=f"^x:{line}: this record has {len(records[wrong[0]])} "):
+        checked.read()
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("text", "status", "at"),
+    [(b"a,b\n1,2\n", k.OK, 8), (b"a\x00", k.NUL_BYTE, 1), (b'"a"x', k.TEXT_AFTER_QUOTE, 3)],
+)
+def test_check_of_records(text, status, at):
+    state = np.zeros(k.STATE_SIZE, dtype=np.int64)
+    state[[k.CELLS, k.IS_BLANK, k.LINE, k.RECORD_LINE]] = 1
+    buffer = np.frombuffer(text, dtype=np.uint8).copy()
+    assert k.check_records(buffer, len(text), ord(","), state) == (status, at)
+
+
+VALID = b'a,b,"c d"\r\n1,x,"y, ""z"""\n2.5,,\n\n-1e3,"line\nbreak",NA\n'
+SPICE = [b",", b'"', b"\n", b"\r", b";", b"\x00", b"\xff", b'""', b" ", b"9" * 400, b"\t"]
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_mutated_files_are_read_or_refused(tmp_path, seed):
+    rng = random.Random(seed)
+    path = tmp_path / "mutated.csv"
+    for _ in range(20):
+        content = VALID
+        for _ in range(rng.randint(1, 3)):
+            at = rng.randrange(len(content) + 1)
+            content = content[:at] + rng.choice(SPICE) + content[at + rng.randrange(4) :]
+        path.write_bytes(content)
+        with contextlib.suppress(DataError):
+            assert read_table(path).n_rows > 0

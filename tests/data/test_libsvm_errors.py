@@ -1,0 +1,178 @@
+"""Faulty LIBSVM files: each fault with its place and a remedy; random faults; memory."""
+
+import pickle
+import random
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rgboost.data.readers import DataError, read_table
+
+from .libsvm_twin import Refused, naive_libsvm
+from .test_libsvm import check_against_twin, read
+
+FAULTS = [
+    # content, line, column, what, remedy
+    (b"1 1:1\nyes 1:1\n", 2, 1, "the label 'yes' is not a number", "begin each line"),
+    (b"1:1 2:1\n", 1, 1, "has no label", "begin each line with its label"),
+    (b"1,2 1:1\n", 1, 1, "the label '1,2' is not a number", "one label per line"),
+    (b"nan 1:1\n", 1, 1, "the label 'nan' is not finite", "remove lines"),
+    (b"1e999 1:1\n", 1, 1, "the label '1e999' is out of range", "rescale"),
+    (b"1.8e308 1:1\n", 1, 1, "the label '1.8e308' is out of range", "rescale"),
+    (b"1 1:1 17 18:1\n", 1, 7, "'17' has no colon", "index:value"),
+    (b"1 x:1\n", 1, 3, "'x' is not a feature index", "index:value"),
+    (b"1 :1\n", 1, 3, "'' is not a feature index", "index:value"),
+    (b"1 1.5:1\n", 1, 3, "'1.5' is not a feature index", "index:value"),
+    (b"1 -3:1\n", 1, 3, "feature index -3 is negative", "from 0 or 1"),
+    (b"1 2147483648:1\n", 1, 3, "feature index 2147483648 is above", "renumber"),
+    (b"1 99999999999999999999999:1\n", 1, 3, "feature index 99999999999999999999999 is", "renum"),
+    (b"1 1:1\n\n# note\n1 1:1  7:1 5:1\n", 4, 12, "feature index 5 comes after", "sort"),
+    (b"1 1:1 1:1\n", 1, 7, "feature index 1 is repeated", "one value per feature"),
+    (b"1 1:\n", 1, 5, "the value after the colon is missing", "without blanks"),
+    (b"1 1: 2\n", 1, 5, "the value after the colon is missing", "without blanks"),
+    (b"1 1:two\n", 1, 5, "the value 'two' is not a number", "index:value"),
+    (b"1 1:1:2\n", 1, 5, "the value '1:2' is not a number", "index:value"),
+    (b"1 1:1,5\n", 1, 5, "the value '1,5' is not a number", "index:value"),
+    (b"1 1:1_000\n", 1, 5, "the value '1_000' is not a number", "index:value"),
+    (b"1 1:2 3:-inf\n", 1, 9, "the value '-inf' is not finite", "leave the feature out"),
+    (b"1 1:NaN\n", 1, 5, "the value 'NaN' is not finite", "leave the feature out"),
+    (b"1 1:1e400\n", 1, 5, "the value '1e400' is out of range", "rescale"),
+    (b"1 1:1\n1 1:1\n1 1:1.8e308\n2 1:1\n", 3, 5, "the value '1.8e308' is out of range", "resc"),
+    (b"1 1:1\n1 1:1.8e308\n2 1:1\n2 1:x\n", 2, 5, "the value '1.8e308' is out of range", "resc"),
+    (b"1 1:1.8e308 2:x\n", 1, 5, "the value '1.8e308' is out of range", "resc"),
+    (b"1 1:1.8e308\nx 2:1\n", 1, 5, "the value '1.8e308' is out of range", "resc"),
+    (b"1 qid:x 1:1\n", 1, 3, "'qid:x' is not a query id", "whole number"),
+    (b"1 qid:99999999999999999999 1:1\n", 1, 3, "is not a query id", "whole number"),
+    (b"1 1:1 qid:2\n", 1, 7, "'qid:2' is not the second word", "right after the label"),
+    (b"1 qid:1 1:1\n1 1:1\n", 2, 3, "this line has no qid", "give all lines a qid or none"),
+    (b"1 1:1\n1 qid:1 1:1\n", 2, 3, "this line has a qid", "give all lines a qid or none"),
+    (b"1 1:1\n1 1:\xff\xfe\n", 2, 5, "is not a number", "index:value"),
+    (b"1 1:1\r\n1 1:1\r\n1 1:z\r\n", 3, 5, "the value 'z'", "index:value"),
+]
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(("content", "line", "column", "what", "remedy"), FAULTS)
+def test_fault(tmp_path, content, line, column, what, remedy):
+    with pytest.raises(DataError) as caught:
+        read(tmp_path, content, format="libsvm")
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'file.svm'}:{line}:{column}: ")
+    assert what in message
+    assert remedy in message.partition(what)[2]
+    assert (caught.value.line, caught.value.column) == (line, column)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (b"1 1:1\n1 0:1\n", {"zero_based": False}, ":2:3: feature index 0 in a file .*zero_based"),
+        (b"1 4:1\n", {"n_features": 3}, ":1:3: feature index 4 does not fit n_features=3, raise"),
+        (b"1 3:1\n", {"n_features": 3, "zero_based": True}, ":1:3: feature index 3 does not fit"),
+        (b"1 1:1e39\n", {"dtype": np.float32}, ":1:5: the value '1e39' is out of range"),
+        (b"", {}, "no rows"),
+        (b"# nothing\n\n", {}, "no rows"),
+        (b"1 \x00 1:1\n", {}, "binary, not text"),
+        (b"\xff\xfe1\x00", {}, "UTF-16, save it as UTF-8"),
+    ],
+)
+def test_fault_by_option(tmp_path, content, options, message):
+    with pytest.raises(DataError, match=message):
+        read(tmp_path, content, **options)
+
+
+def test_long_tokens_are_shortened(tmp_path):
+    with pytest.raises(DataError) as caught:
+        read(tmp_path, b"1 1:" + b"x" * 10_000)
+    assert len(str(caught.value)) < 300 + len(str(tmp_path))
+
+
+def test_error_survives_pickle():
+    error = DataError("bad, mend it", path="a/b", line=3, column=4)
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error) == "a/b:3:4: bad, mend it"
+    assert (again.path, again.line, again.column) == ("a/b", 3, 4)
+
+
+VALID = b"""\xef\xbb\xbf+1 1:0.5 3:-2e-3 17:1 # first
+-1 2:1234567.890123456789 40:.5\r
+
+# a comment
+0.25 1:5e-324 2:17.976931348623157e307
+3
+1e2 5:0 6:7. 7:1
+"""
+SPICE = [b":", b" ", b"\n", b"\r", b"#", b"-", b"e", b".", b"0", b"9" * 25, b"qid:1", b"\x00"]
+SPICE += [b"nan", b"\xff", b"\t", b"+", b" 1:1", b"\n1 0:1", b"1e", b" 2147483647:1"]
+
+
+def mutate(rng, content):
+    for _ in range(rng.randint(1, 2)):
+        at = rng.randrange(len(content) + 1)
+        match rng.randrange(5):
+            case 0:
+                content = content[:at] + rng.choice(SPICE) + content[at:]
+            case 1:
+                content = content[:at] + content[at + rng.randint(1, 6) :]
+            case 2:
+                content = content[:at] + bytes([rng.randrange(256)]) + content[at + 1 :]
+            case 3:
+                content = content[at:] + content[:at]
+            case 4:
+                content = content[: rng.randrange(len(content) + 1)] + content[at:]
+    return content
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_mutated_files_are_read_right_or_refused(tmp_path, seed):
+    """Twenty mutations each: the reader accepts exactly what its naive twin accepts."""
+    rng = random.Random(seed)
+    path = tmp_path / "mutated.svm"
+    for _ in range(20):
+        content = mutate(rng, VALID[rng.choice([0, 3]) :])  # with and without its BOM
+        path.write_bytes(content)
+        try:
+            rows = naive_libsvm(content)
+        except Refused:
+            with pytest.raises(DataError, match=re.escape(str(path))):
+                read_table(path)
+            continue
+        if max((index for _, _, f in rows for index in f), default=0) < 10_000:
+            check_against_twin(read_table(path), rows)
+        else:
+            read_table(path).X.check_format(full_check=True)
+
+
+MEASURE = """
+import sys, tracemalloc
+from rgboost.data.readers import read_table
+small, large = sys.argv[1:]
+read_table(small)  # compiled code and imports are not what is measured
+tracemalloc.start()
+table = read_table(large)
+parsed = sum(part.nbytes for part in (table.X.data, table.X.indices, table.X.indptr, table.y))
+print(parsed, tracemalloc.get_traced_memory()[1])
+"""
+
+
+def test_memory_stays_within_twice_the_parsed_size(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = []
+    for _ in range(1000):
+        indices = np.sort(rng.choice(47_236, size=75, replace=False)) + 1
+        features = " ".join(f"{i}:{v:.6f}" for i, v in zip(indices, rng.random(75), strict=True))
+        lines.append(f"1 {features}\n")
+    block = "".join(lines).encode()
+    small, large = tmp_path / "small.svm", tmp_path / "large.svm"
+    small.write_bytes(block)
+    with open(large, "wb") as file:
+        while file.tell() < 50e6:
+            file.write(block)
+    run = [sys.executable, "-c", MEASURE, str(small), str(large)]
+    result = subprocess.run(run, capture_output=True, text=True, check=True)
+    parsed, peak = map(int, result.stdout.split())
+    assert parsed > 35e6
+    assert peak < 2 * parsed

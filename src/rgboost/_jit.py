@@ -24,7 +24,9 @@ from numba.extending import overload
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 
 scalar = functools.partial(njit, cache=True, forceinline=True, **_OPTIONS)
-"""``@scalar()``: a formula for one row, always inlined, so that the loop around it vectorises."""
+"""``@scalar()``: always inlined. For the formula of one row, so that the loop around it vectorises;
+and for work on one short column, where a call would cost more (it counts the references of every
+array in every tuple that it is given)."""
 
 kernel = functools.partial(njit, cache=True, **_OPTIONS)
 """``@kernel()``: compile a module-level function, release the GIL, cache it on disk."""

@@ -284,13 +284,13 @@ def test_a_failed_fit_leaves_the_estimator_as_it_was():
 
 def test_interrupted_fit_leaves_the_estimator_as_it_was(monkeypatch):
     X, y = GOOD
-    model = RGBMRegressor(max_iter=3).fit(X, y)
+    model = RGBMRegressor(max_iter=3, engine="direct").fit(X, y)
     before = dict(vars(model))
 
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rgboost.boosting.engine.run_block", interrupt)
+    monkeypatch.setattr("rgboost.boosting.direct.run_block", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X + 1, y)
     assert vars(model) == before

@@ -18,12 +18,13 @@ from ..steps import StepRule
 from .callbacks import Callback
 from .cost import choose_engine
 from .direct import run_direct
-from .gram import check_gram, default_gram_memory, run_gram
+from .gram import default_gram_memory, gram_obstacle, run_gram
 from .loop import Rule
 from .problem import Problem, Validation
+from .surrogate import run_surrogate, surrogate_obstacle
 from .trace import Recorder, Trace
 
-Engine = Literal["auto", "direct", "gram"]
+Engine = Literal["auto", "direct", "gram", "surrogate"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ def boost(
     callbacks: Iterable[Callback] = (),
     engine: Engine = "auto",
     gram_memory: int | None = None,
+    tol: float = 1e-8,
 ) -> Boosted:
     """Run Algorithm 2 (RGBM).
 
@@ -64,8 +66,10 @@ def boost(
 
     ``engine``: ``"direct"`` works on the rows, ``"gram"`` on statistics of them (squared loss and
     stumps; the same iterates, an iteration does not cost n), ``"auto"`` takes the one that
-    `rgboost.boosting.cost` expects to be faster. ``gram_memory`` limits the bytes of Gram rows
-    (default: a quarter of the machine's memory).
+    `rgboost.boosting.cost` expects to be faster. ``"surrogate"`` minimises smooth losses by blocks
+    of iterations on quadratic models (see `rgboost.boosting.surrogate`): other iterates, the same
+    optimum; it stops when a block gains less than ``tol`` of the loss. ``gram_memory`` limits the
+    bytes of Gram rows (default: a quarter of the machine's memory).
     """
     rho = step.constant(loss)
     loss.check_labels(y)
@@ -101,13 +105,21 @@ def boost(
     if engine == "auto":
         engine = choose_engine(problem, memory)
     if engine == "gram":
-        check_gram(problem)
+        check_engine("gram", gram_obstacle(problem))
         run_gram(problem, memory)
+    elif engine == "surrogate":
+        check_engine("surrogate", surrogate_obstacle(problem))
+        run_surrogate(problem, memory, tol)
     else:
         run_direct(problem)
     trace = problem.recorder.trace()
     path = Path(trace.learner, trace.left, trace.right)
     return Boosted(prepared.model(path, problem.start), trace, prepared)
+
+
+def check_engine(name: str, obstacle: str | None) -> None:
+    if obstacle is not None:
+        raise ValueError(f"engine={name!r} cannot do this: {obstacle}. Or use engine='direct'.")
 
 
 def total_weight(y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:

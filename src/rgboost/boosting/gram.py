@@ -18,6 +18,7 @@ from .direct import run_direct
 from .gram_loop import GramState, GramWork, Pending, run_gram_block
 from .problem import BlockLength, Problem
 from .statistics import MemoryStatistics, Statistics
+from .trace import Recorder
 
 _SPLITS_PER_THREAD = 3000
 """Splits per thread (about 3 microseconds of work) that make a thread pay."""
@@ -42,10 +43,9 @@ def gram_obstacle(problem: Problem) -> str | None:
     return None
 
 
-def check_gram(problem: Problem) -> None:
-    obstacle = gram_obstacle(problem)
-    if obstacle is not None:
-        raise ValueError(f"engine='gram' cannot do this: {obstacle}. Use engine='direct'.")
+def loop_threads(n_jobs: int, n_splits: int) -> int:
+    """Threads that pay for an iteration over this many splits."""
+    return max(1, min(n_jobs, n_splits // _SPLITS_PER_THREAD))
 
 
 def gram_type(problem: Problem) -> Any:
@@ -104,7 +104,7 @@ def run_gram(problem: Problem, memory: int) -> None:
     """Run all iterations; if the budget of Gram rows is reached, the direct engine goes on."""
     splits = problem.prepared.arrays.splits
     held = problem.held
-    size = max(1, min(problem.n_jobs, int(splits.offsets[-1]) // _SPLITS_PER_THREAD))
+    size = loop_threads(problem.n_jobs, int(splits.offsets[-1]))
     with Team(problem.n_jobs) as builders, Team(size) as team:
         loss, start = problem.loss, problem.start
         rows = MemoryStatistics(
@@ -126,7 +126,7 @@ def run_gram(problem: Problem, memory: int) -> None:
         problem.recorder.engine = (
             f"gram until iteration {done}, where gram_memory was used up; direct from there"
         )
-        tables = path_tables(splits.offsets, problem)
+        tables = path_tables(splits.offsets, problem.recorder, 0)
         run_direct(problem, *[provider.score(tables) for provider in providers])
 
 
@@ -145,7 +145,7 @@ def _state(provider: Statistics, block: NDArray, gram: GramRows) -> GramState:
     )
 
 
-def _nobody(like: GramState) -> GramState:
+def no_rows(like: GramState) -> GramState:
     """The state of a validation set that is not there."""
     none = np.zeros(0)
     return GramState(
@@ -164,7 +164,7 @@ def _go(
     """Run block after block; False if Gram rows no longer fit."""
     recorder, length = problem.recorder, BlockLength(problem)
     state = states[0]
-    held = states[1] if len(states) > 1 else _nobody(state)
+    held = states[1] if len(states) > 1 else no_rows(state)
     rule = problem.rule
     rho = rule.learning_rate * (1.0 if rule.search else rule.rho)
     pending = Pending(np.full(1, -1, np.int64), np.zeros(2))
@@ -184,7 +184,7 @@ def _go(
             )
             if pending.learner[0] < 0:
                 break
-            if not gram.add(_missing(pending, splits, gram, work, m, subsets, team), providers):
+            if not gram.add(missing_features(pending, state, splits, gram, team), providers):
                 recorder.finish_block(m, time.perf_counter() - begun, state.loss[0], held.loss[0])
                 return False
         now = time.perf_counter()
@@ -195,34 +195,32 @@ def _go(
     return True
 
 
-def _missing(
-    pending: Pending,
-    splits: Any,
-    gram: GramRows,
-    work: GramWork,
-    m: int,
-    subsets: Any,
-    team: Team,
+def missing_features(
+    pending: Pending, state: GramState, splits: Any, gram: GramRows, team: Team
 ) -> list[int]:
-    """The feature that is needed now, and the best others of J that will be needed next."""
+    """The feature that is needed now, and the best others without rows, one for each thread."""
     needed = int(np.searchsorted(splits.offsets, pending.learner[0], side="right")) - 1
-    row = (m - 1) % (len(subsets.start) - 1)
-    columns = subsets.columns[subsets.start[row] : subsets.start[row + 1]]
-    scores = work.score[(m - 1) % 2, : len(columns)]
-    order = columns[np.argsort(-scores, kind="stable")]
+    if team.size == 1:
+        return [needed]
+    off = state.left_sums - splits.share * state.total[0]
+    filled = np.flatnonzero(np.diff(splits.offsets) > 0)
+    scores = np.maximum.reduceat(off * off * splits.gain, splits.offsets[filled])
+    order = filled[np.argsort(-scores, kind="stable")]
     others = [int(g) for g in order if gram.row_start[g] < 0 and g != needed]
     return [needed, *others[: team.size - 1]]
 
 
-def path_tables(offsets: NDArray[np.int64], problem: Problem) -> NDArray[np.float64]:
-    """The tables of the iterations done, bin by bin (see `rgboost.boosting.statistics`)."""
-    recorder = problem.recorder
+def path_tables(
+    offsets: NDArray[np.int64], recorder: Recorder, begin: int, end: int | None = None
+) -> NDArray[np.float64]:
+    """The tables of the iterations begin..end (by default all that are done), bin by bin; see
+    `rgboost.boosting.statistics`."""
+    now = slice(begin, recorder.done if end is None else end)
     n_features = len(offsets) - 1
     tables = np.zeros(int(offsets[-1]) + n_features)
-    learner = recorder.learner[: recorder.done]
-    chosen = learner >= 0
-    learner = learner[chosen]
-    left, right = recorder.left[: recorder.done][chosen], recorder.right[: recorder.done][chosen]
+    chosen = recorder.learner[now] >= 0
+    learner = recorder.learner[now][chosen]
+    left, right = recorder.left[now][chosen], recorder.right[now][chosen]
     feature = np.searchsorted(offsets, learner, side="right") - 1
     np.add.at(tables, offsets[feature] + feature, left)  # the first bin, and from there on
     np.add.at(tables, learner + feature + 1, right - left)  # the first bin right of the split

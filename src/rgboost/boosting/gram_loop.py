@@ -21,8 +21,8 @@ from .._jit import kernel
 from .._math import largest
 from .._team import wait_for_all
 from ..learners.kernels import TIE
-from ..learners.splits import pick_split
-from .loop import subset_columns
+from ..learners.splits import pick_split, shared_score
+from .loop import first_of_the_best, subset_columns
 
 
 class GramState(NamedTuple):
@@ -175,27 +175,50 @@ def apply_step(state, row, left, right, start, stop):
 
 @kernel()
 def search_mine(splits, state, held, subsets, m, first, last, total, half, scratch, work):
-    """The best split of each column of J that is this thread's."""
+    """The best score of each column of J that is this thread's, and the splits that may win."""
     columns = subset_columns(subsets, m)
-    offset = subsets.start[m % (subsets.start.shape[0] - 1)]
-    for k in range(np.searchsorted(columns, first), np.searchsorted(columns, last)):
-        a, b = splits.offsets[columns[k]], splits.offsets[columns[k] + 1]
-        if subsets.restricted:
-            chosen = subsets.learners[subsets.first[offset + k] : subsets.first[offset + k + 1]]
-            for i in range(chosen.shape[0]):
-                off = state.left_sums[chosen[i]] - splits.share[chosen[i]] * total
-                scratch[i] = off * off * splits.gain[chosen[i]]
-            i = first_in_column(splits, scratch, chosen.shape[0], total)
-            j = chosen[i]
+    position = subsets.start[m % (subsets.start.shape[0] - 1)]
+    start, stop = np.searchsorted(columns, first), np.searchsorted(columns, last)
+    base = shared_score(splits, total)
+    # Arrays by themselves: a call that is given a tuple counts references to all it holds.
+    offsets, share, gain = splits.offsets, splits.share, splits.gain
+    sums, score = state.left_sums, work.score[half]
+    best = -1.0
+    for k in range(start, stop):
+        a, b = offsets[columns[k]], offsets[columns[k] + 1]
+        if b - a == 1:  # an indicator; if it is in J, its only split is
+            off = sums[a] - share[a] * total
+            top = off * off * gain[a]
         else:
-            score_splits(state.left_sums[a:b], splits.share[a:b], splits.gain[a:b], total, scratch)
-            i = first_in_column(splits, scratch, b - a, total)
-            j = a + i
-        work.score[half, k] = scratch[i] + shared_score(splits, total)
-        work.learner[half, k] = j
-        work.inner[half, k] = state.left_sums[j]
-        if held.row_start.shape[0] > 0:
-            work.held_inner[half, k] = held.left_sums[j]
+            n = score_column(splits, state, subsets, position + k, columns[k], total, scratch)
+            top = largest(scratch, n)
+        score[k] = top + base
+        best = max(best, top + base)
+    for k in range(start, stop):
+        if score[k] >= best * (1.0 - TIE):
+            n = score_column(splits, state, subsets, position + k, columns[k], total, scratch)
+            i = first_in_column(splits, scratch, n, total)
+            j = offsets[columns[k]] + i
+            if subsets.restricted:
+                j = subsets.learners[subsets.first[position + k] + i]
+            work.learner[half, k] = j
+            work.inner[half, k] = sums[j]
+            if held.row_start.shape[0] > 0:
+                work.held_inner[half, k] = held.left_sums[j]
+
+
+@kernel()
+def score_column(splits, state, subsets, position, column, total, out):
+    """Scores (less what all share) of the splits of a column that are in J; returns how many."""
+    if subsets.restricted:
+        chosen = subsets.learners[subsets.first[position] : subsets.first[position + 1]]
+        for i in range(chosen.shape[0]):
+            off = state.left_sums[chosen[i]] - splits.share[chosen[i]] * total
+            out[i] = off * off * splits.gain[chosen[i]]
+        return chosen.shape[0]
+    a, b = splits.offsets[column], splits.offsets[column + 1]
+    score_splits(state.left_sums[a:b], splits.share[a:b], splits.gain[a:b], total, out)
+    return b - a
 
 
 @kernel()
@@ -203,12 +226,6 @@ def score_splits(sums, share, gain, total, out):
     for j in range(sums.shape[0]):
         off = sums[j] - share[j] * total
         out[j] = off * off * gain[j]
-
-
-@kernel()
-def shared_score(splits, total):
-    """The part of <b, r>^2 that all splits share; see `rgboost.learners.splits`."""
-    return 0.0 if splits.signed else total * total / splits.total_weight
 
 
 @kernel()
@@ -220,15 +237,3 @@ def first_in_column(splits, scores, n, total):
     while scores[i] < bar:
         i += 1
     return i
-
-
-@kernel()
-def first_of_the_best(scores, n):
-    """The first column whose score ties with the largest; -1 if there is none."""
-    if n == 0:
-        return -1
-    bar = largest(scores, n) * (1.0 - TIE)
-    k = 0
-    while scores[k] < bar:
-        k += 1
-    return k

@@ -11,16 +11,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
+from .._jit import kernel, scalar
+from .._math import largest
 from .._team import close_turn, take_ticket, wait_for_all
 from ..learners.kernels import (
     TIE,
+    Best,
     Pick,
     Scratch,
+    Subset,
     accumulate,
-    best_in_column,
     make_pick,
     scratch_size,
+    search_columns,
 )
 from .line_search import search_step
 from .rows import TILE, advance
@@ -124,46 +127,47 @@ def sweep_held(learners, terms, pick, step, held, scratch, seat):
 @kernel()
 def search(learners, subsets, m, residual, total, work, scratch, seat, goal):
     """The best weak-learner in J: threads take columns in turn, then all compare."""
-    columns = subset_columns(subsets, m)
-    n_columns = columns.shape[0]
-    if seat.size == 1:
-        search_columns(learners, subsets, m, 0, n_columns, residual, total, work, scratch)
-    else:
-        batch = max(1, n_columns // (8 * seat.size))
-        k = batch * take_ticket(seat, m)
-        while k < n_columns:
-            stop = min(k + batch, n_columns)
-            search_columns(learners, subsets, m, k, stop, residual, total, work, scratch)
-            k = batch * take_ticket(seat, m)
+    subset = subset_of(subsets, m)
+    n_columns = subset.columns.shape[0]
+    best = Best(work.score, work.learner, work.inner)
+    batch = n_columns if seat.size == 1 else max(1, n_columns // (8 * seat.size))
+    k = 0 if seat.size == 1 else batch * take_ticket(seat, m)
+    while k < n_columns:
+        stop = min(k + batch, n_columns)
+        search_columns(learners, subset, k, stop, residual, total, scratch, work.partial, best)
+        k = stop if seat.size == 1 else batch * take_ticket(seat, m)
     goal = wait_for_all(seat, goal)
     close_turn(seat, m)
-    best = -1
-    to_beat = -1.0
-    for k in range(n_columns):  # columns ascend, so ties go to the smallest index
-        if work.score[k] > to_beat:
-            to_beat = work.score[k] * (1.0 + TIE)
-            best = k
-    if best < 0:
+    k = first_of_the_best(work.score, n_columns)
+    if k < 0:
         return Pick(-1, 0, 0.0, 0.0, 0.0), goal
-    pick = make_pick(learners, columns[best], work.learner[best], work.inner[best], total)
+    pick = make_pick(learners, subset.columns[k], work.learner[k], work.inner[k], total)
     return pick, goal
 
 
 @kernel()
-def search_columns(learners, subsets, m, k_start, k_stop, residual, total, work, scratch):
-    """The best weak-learner of each of some columns of J."""
-    columns = subset_columns(subsets, m)
-    offset = subsets.start[m % (subsets.start.shape[0] - 1)]
-    for k in range(k_start, k_stop):
-        candidates = subsets.learners[:0]
-        if subsets.restricted:
-            candidates = subsets.learners[subsets.first[offset + k] : subsets.first[offset + k + 1]]
-        work.score[k], work.learner[k], work.inner[k] = best_in_column(
-            learners, columns[k], candidates, residual, total, scratch, work.partial, k
-        )
+def first_of_the_best(scores, n):
+    """The first column whose score ties with the largest; -1 if there is none. Columns ascend, so
+    ties go to the smallest index."""
+    top = largest(scores, n)
+    if top < 0.0:
+        return -1
+    k = 0
+    while scores[k] < top * (1.0 - TIE):
+        k += 1
+    return k
 
 
 @kernel()
+def subset_of(subsets, m):
+    """The subset J of iteration m."""
+    row = m % (subsets.start.shape[0] - 1)
+    start, stop = subsets.start[row], subsets.start[row + 1]
+    first = subsets.first[start : stop + 1]
+    return Subset(subsets.columns[start:stop], subsets.restricted, first, subsets.learners)
+
+
+@scalar()
 def subset_columns(subsets, m):
     """The columns of J in iteration m."""
     row = m % (subsets.start.shape[0] - 1)

@@ -18,11 +18,18 @@ from numpy.typing import NDArray
 from .._jit import kernel
 from .._team import Team, take_ticket, wait_for_all
 from ..learners.kernels import Scratch, scratch_size
-from ..learners.stump_statistics import add_table, expand_codes, fill_column, joint_bins
+from ..learners.stump_statistics import (
+    add_table,
+    expand_codes,
+    fill_column,
+    joint_bins,
+    table_base,
+)
 from ..losses import Loss
 from .rows import TILE, Rows, make_rows, start_rows
 
 Vector = NDArray[np.float64]
+Columns = Sequence[int] | NDArray[np.int64]
 
 
 class Gradient(NamedTuple):
@@ -42,7 +49,7 @@ class Statistics(Protocol):
     def gradient(self, tables: Vector) -> Gradient:
         """Sums of residuals left of every split, and the loss, at a model."""
 
-    def gram_rows(self, features: Sequence[int], columns: Sequence[int], out: NDArray) -> None:
+    def gram_rows(self, features: Sequence[int], columns: Columns, out: NDArray) -> None:
         """Rows of the Gram matrix of left indicators, for all splits of some features.
 
         Row after row: the weight of the rows left of both split u of the feature and split j, for
@@ -75,9 +82,17 @@ class MemoryStatistics:
 
     def bin_weights(self) -> tuple[Vector, float]:
         rows = self.rows
-        values = rows.weight if rows.weighted else np.ones(len(rows.y))
-        total = float(values.sum())
-        return self._left_sums(values, total), total
+        return self.weigh_splits(rows.weight if rows.weighted else np.ones(len(rows.y)))
+
+    def weigh_splits(self, weight: Vector) -> tuple[Vector, float]:
+        """Sums of any weights left of every split, and over all rows."""
+        total = float(weight.sum())
+        return self._left_sums(weight, total), total
+
+    def curvature_weights(self) -> Vector:
+        """w_i l''(y_i, f_i) at the model that was looked at last."""
+        curvature = self.loss_function.curvature(self.rows.y, self.rows.score)
+        return self.rows.weight * curvature if self.rows.weighted else curvature
 
     def gradient(self, tables: Vector) -> Gradient:
         loss = self.loss(tables)
@@ -86,14 +101,27 @@ class MemoryStatistics:
 
     def loss(self, tables: Vector) -> float:
         self._set_score(tables)
-        start_rows(self.loss_function.terms, self.rows)
-        return float(self.rows.loss_sums.sum())
+        rows, loss = self.rows, self.loss_function
+        if loss.terms is not None:
+            start_rows(loss.terms, rows)
+            return float(rows.loss_sums.sum())
+        weight = rows.weight if rows.weighted else 1.0
+        rows.residual[:] = weight * loss.residual(rows.y, rows.score)
+        rows.residual_sums[:] = 0.0
+        rows.residual_sums[:1] = rows.residual.sum()
+        return float((weight * loss.value(rows.y, rows.score)).sum())
 
-    def gram_rows(self, features: Sequence[int], columns: Sequence[int], out: NDArray) -> None:
+    def gram_rows(self, features: Sequence[int], columns: Columns, out: NDArray) -> None:
+        self.weighted_gram_rows(features, columns, self.rows.weight, out)
+
+    def weighted_gram_rows(
+        self, features: Sequence[int], columns: Columns, weight: Vector, out: NDArray
+    ) -> None:
+        """`gram_rows` for any weights of the rows; all 1 if ``weight`` is empty."""
         wanted = np.asarray(features, dtype=np.int64)
         others = np.asarray(columns, dtype=np.int64)
         codes = np.empty((len(wanted), len(self.rows.y)), np.uint16)
-        self.team.run(fill_gram, self.arrays, wanted, others, codes, self.rows.weight, out)
+        self.team.run(fill_gram, self.arrays, wanted, others, codes, weight, out)
 
     def score(self, tables: Vector) -> Vector:
         """The score of every row at a model."""
@@ -118,7 +146,11 @@ class MemoryStatistics:
 def add_tables(learners, used, tables, rows, seat):
     """Add the tables of the used features to the scores, each thread on its chunks of rows."""
     offsets = learners.splits.offsets
+    base = 0.0
+    for g in used:
+        base += table_base(learners, g, tables[offsets[g] + g : offsets[g + 1] + g + 1])
     for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
+        rows.score[rows.chunks[chunk] : rows.chunks[chunk + 1]] += base
         for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
             hi = min(lo + TILE, rows.chunks[chunk + 1])
             for g in used:

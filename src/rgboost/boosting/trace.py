@@ -94,9 +94,9 @@ class Recorder:
         self.loss[self.done] = loss
         self.held_loss[self.done] = held_loss
 
-    def record(self, n: int) -> Record:
-        """Views of the next n entries, for compiled code to fill."""
-        now = slice(self.done, self.done + n)
+    def record(self, n: int, skip: int = 0) -> Record:
+        """Views of the next n entries (after some that are not counted as done), to be filled."""
+        now = slice(self.done + skip, self.done + skip + n)
         return Record(
             self.loss[now],
             self.held_loss[now],
@@ -105,6 +105,18 @@ class Recorder:
             self.right[now],
             self.gradient[now],
         )
+
+    def scale_steps(self, n: int, scale: float) -> None:
+        """Multiply the next n steps, which are not counted as done yet."""
+        now = slice(self.done, self.done + n)
+        self.left[now] *= scale
+        self.right[now] *= scale
+
+    def smooth_block(self, n: int) -> None:
+        """Losses of the last n iterations: linear between the losses at their ends."""
+        now = slice(self.done - n, self.done + 1)
+        for losses in (self.loss, self.held_loss):
+            losses[now] = np.linspace(losses[self.done - n], losses[self.done], n + 1)
 
     def progress(self) -> Progress:
         held = self.held_weight

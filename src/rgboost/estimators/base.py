@@ -53,10 +53,12 @@ PARAMETERS = """
         Start from the score 0, or from the constant with the smallest loss.
     ridge : float
         ridge/2 f^2 is added to a loss given by name.
-    engine : {{"auto", "direct", "gram"}}
+    engine : {{"auto", "direct", "gram", "surrogate"}}
         How the iterations are computed. ``"direct"``: on the rows. ``"gram"``: on statistics of
         the rows (squared loss, stumps); the same iterates at a cost that does not depend on the
-        number of rows. ``"auto"``: the one that is expected to be faster.
+        number of rows. ``"auto"``: the one of these two that is expected to be faster.
+        ``"surrogate"``: blocks of iterations on quadratic models of a smooth loss; the fastest
+        way to the optimum, by other iterates.
     n_jobs : int or None
         Threads. None: as many as the process may use. Results do not depend on it.
     random_state : int, RandomState or None
@@ -152,7 +154,7 @@ class BaseRGBM(BaseEstimator):
     ) -> None:
         """Boost on checked input and store what was fitted."""
         check_option(self.init, "init", ["zero", "best"])
-        check_option(self.engine, "engine", ["auto", "direct", "gram"])
+        check_option(self.engine, "engine", ["auto", "direct", "gram", "surrogate"])
         n_iter = check_count(self.max_iter, "max_iter", at_least=1)
         selection = check_selection(self.selection, self.subset_size)
         with ProgressBar() if self.verbose else nullcontext() as bar:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from .._jit import kernel
 from .._math import blocked_sum
-from .kernels import accumulate, best_in_column, direction, make_pick, scratch_size
-from .splits import Splits, pick_split, scan_splits
-from .stump_statistics import add_table, expand_codes, fill_column, joint_bins
+from .kernels import accumulate, direction, make_pick, scratch_size, search_columns
+from .splits import Splits, pick_split, scan_candidates, scan_splits, shared_score
+from .stump_statistics import add_table, expand_codes, fill_column, joint_bins, table_base
 
 _COPIES = 4
 _STRIDE = 256
@@ -100,6 +100,11 @@ def _fill_column(learners, column, values, total, scratch):
     return fill_bins(learners, column, values, 0, values.shape[0], scratch)
 
 
+@table_base.register(DenseStumps)
+def _table_base(learners, column, table):
+    return 0.0
+
+
 @add_table.register(DenseStumps)
 def _add_table(learners, column, table, lo, hi, score):
     codes = learners.codes[column, lo:hi]
@@ -136,17 +141,29 @@ def _accumulate(learners, columns, residual, lo, hi, scratch, partial_out):
             partial_out[k, s] += scratch.bins[s]
 
 
-@best_in_column.register(DenseStumps)
-def _best_in_column(learners, column, candidates, residual, total, scratch, partial, k):
-    if partial.shape[0] == 0:
-        fill_bins(learners, column, residual, 0, residual.shape[0], scratch)
-    else:
-        n_bins = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
-        scratch.bins[:n_bins] = partial[0, k, :n_bins]
-        for c in range(1, partial.shape[0]):
-            for s in range(n_bins):
-                scratch.bins[s] += partial[c, k, s]
-    return scan_splits(learners.splits, column, candidates, scratch.bins, total)
+@search_columns.register(DenseStumps)
+def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch, partial, best_out):
+    splits, bins = learners.splits, scratch.bins
+    offsets, share, gain = splits.offsets, splits.share, splits.gain
+    columns, restricted = subset.columns, subset.restricted
+    base = shared_score(splits, total)
+    for k in range(k_start, k_stop):
+        c = columns[k]
+        first, stop = offsets[c], offsets[c + 1]
+        if partial.shape[0] == 0:
+            fill_bins(learners, c, residual, 0, residual.shape[0], scratch)
+        else:
+            n_bins = stop - first + 1
+            bins[:n_bins] = partial[0, k, :n_bins]
+            for chunk in range(1, partial.shape[0]):
+                for s in range(n_bins):
+                    bins[s] += partial[chunk, k, s]
+        if restricted:
+            chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
+            found = scan_candidates(bins, share, gain, first, chosen, total, base)
+        else:
+            found = scan_splits(bins, share, gain, first, stop, total, base)
+        best_out.score[k], best_out.learner[k], best_out.inner[k] = found
 
 
 @make_pick.register(DenseStumps)

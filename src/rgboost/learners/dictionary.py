@@ -15,7 +15,7 @@ from .._math import blocked_sum
 from ..model import DictionaryModel, Path
 from ..selection import Layout
 from .base import LearnerFamily, Prepared
-from .kernels import Pick, accumulate, best_in_column, direction, make_pick, scratch_size
+from .kernels import Pick, accumulate, direction, make_pick, scratch_size, search_columns
 
 WeakLearner = Callable[[Any], Any]
 
@@ -178,15 +178,6 @@ def _as_block(block: Any, n_rows: int, i: int) -> Any:
 
 
 @kernel()
-def score_column(learners, column, product):
-    """(score, learner, <b, r>) of the only weak-learner of a column."""
-    if learners.offsets[column + 1] == learners.offsets[column]:
-        return -1.0, -1, 0.0
-    inner = product * learners.scale[column]
-    return inner * inner, learners.offsets[column], inner
-
-
-@kernel()
 def pick_column(column, learner, inner):
     return Pick(learner, column, abs(inner), 1.0 if inner >= 0.0 else -1.0, 0.0)
 
@@ -209,25 +200,34 @@ def _make_pick(learners, column, learner, inner, total):
     return pick_column(column, learner, inner)
 
 
-@best_in_column.register(DenseDictionary)
-def _best_in_dense_column(learners, column, candidates, residual, total, scratch, partial, k):
-    product = 0.0
+@search_columns.register(DenseDictionary)
+def _search_dense(learners, subset, k_start, k_stop, residual, total, scratch, partial, best_out):
     size = scratch.values.shape[0]
-    for lo in range(0, residual.shape[0], size):
-        values = learners.columns[column, lo : lo + size]
-        r = residual[lo : lo + size]
-        for i in range(r.shape[0]):
-            scratch.values[i] = values[i] * r[i]
-        product += blocked_sum(scratch.values, r.shape[0])
-    return score_column(learners, column, product)
+    for k in range(k_start, k_stop):
+        column = subset.columns[k]
+        product = 0.0
+        for lo in range(0, residual.shape[0], size):
+            values = learners.columns[column, lo : lo + size]
+            r = residual[lo : lo + size]
+            for i in range(r.shape[0]):
+                scratch.values[i] = values[i] * r[i]
+            product += blocked_sum(scratch.values, r.shape[0])
+        inner = product * learners.scale[column]
+        best_out.score[k], best_out.inner[k] = inner * inner, inner
+        best_out.learner[k] = learners.offsets[column]
 
 
-@best_in_column.register(SparseDictionary)
-def _best_in_sparse_column(learners, column, candidates, residual, total, scratch, partial, k):
-    product = 0.0
-    for e in range(learners.indptr[column], learners.indptr[column + 1]):
-        product += learners.data[e] * residual[learners.rows[e]]
-    return score_column(learners, column, product)
+@search_columns.register(SparseDictionary)
+def _search_sparse(learners, subset, k_start, k_stop, residual, total, scratch, partial, best_out):
+    indptr, rows, data = learners.indptr, learners.rows, learners.data
+    for k in range(k_start, k_stop):
+        column = subset.columns[k]
+        product = 0.0
+        for e in range(indptr[column], indptr[column + 1]):
+            product += data[e] * residual[np.uint32(rows[e])]
+        inner = product * learners.scale[column]
+        best_out.score[k], best_out.inner[k] = inner * inner, inner
+        best_out.learner[k] = learners.offsets[column]
 
 
 @direction.register(DenseDictionary)

@@ -8,7 +8,7 @@ weighted residual w_i r_i, so that <b, r> is a plain sum.
 The loop calls, in this order:
 
 1. `accumulate` for each chunk of rows, while its residuals are in cache (may do nothing);
-2. `best_in_column` for each column of J, on any thread;
+2. `search_columns` for the columns of J, shared among the threads;
 3. `make_pick` for the winner;
 4. `direction` to get b_j on some rows.
 """
@@ -45,6 +45,27 @@ class Pick(NamedTuple):
     right: float
 
 
+class Subset(NamedTuple):
+    """The subset J of one iteration: its columns in ascending order.
+
+    If ``restricted``, only the weak-learners ``learners[first[k]:first[k + 1]]`` of column k are
+    in J, otherwise all of them.
+    """
+
+    columns: NDArray[np.int64]
+    restricted: bool
+    first: NDArray[np.int64]
+    learners: NDArray[np.int64]
+
+
+class Best(NamedTuple):
+    """The best of each column of J: its <b, r>^2, its index, and what `make_pick` needs."""
+
+    score: NDArray[np.float64]
+    learner: NDArray[np.int64]
+    inner: NDArray[np.float64]
+
+
 class Scratch(NamedTuple):
     """One thread's own memory: sums of residuals in bins, and a tile of rows twice."""
 
@@ -55,7 +76,7 @@ class Scratch(NamedTuple):
 
 @by_type
 def scratch_size(learners):
-    """How many numbers `accumulate` and `best_in_column` need in ``Scratch.bins``."""
+    """How many numbers `accumulate` and `search_columns` need in ``Scratch.bins``."""
 
 
 @by_type
@@ -64,19 +85,22 @@ def accumulate(learners, columns, residual, lo, hi, scratch, partial_out):
 
 
 @by_type
-def best_in_column(learners, column, candidates, residual, total, scratch, partial, k):
-    """(score, learner, inner) of the best weak-learner in a column; score -1 if there is none.
+def search_columns(learners, subset, k_start, k_stop, residual, total, scratch, partial, best_out):
+    """The best weak-learner of each of the columns k_start..k_stop of a `Subset` J.
 
-    Scores are <b_j, r>^2; ties go to the smallest index (see `TIE`). ``candidates`` are the only
-    weak-learners to look at, or empty for all. ``total`` is the sum of residuals.
-    ``partial[:, k]`` is what `accumulate` left for this column, one entry a chunk of rows; if
-    ``partial`` is empty, the column is searched from the residuals.
+    Writes ``best_out.score[k]`` (-1 if there is none), ``.learner[k]`` and ``.inner[k]``. Scores
+    are <b_j, r>^2; ties go to the smallest index (see `TIE`). ``total`` is the sum of residuals.
+    ``partial[:, k]`` is what `accumulate` left for a column, one entry a chunk of rows; if
+    ``partial`` is empty, columns are searched from the residuals.
+
+    All columns in one call: a call counts references to every array that it is given, which costs
+    more than a short column.
     """
 
 
 @by_type
 def make_pick(learners, column, learner, inner, total):
-    """The normalised weak-learner from what `best_in_column` returned."""
+    """The normalised weak-learner from what `search_columns` found."""
 
 
 @by_type

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import kernel
+from .._jit import scalar
 from ..data.binning import SparseCodes
-from .kernels import accumulate, best_in_column, direction, make_pick, scratch_size
-from .splits import Splits, pick_split, scan_splits
-from .stump_statistics import add_table, expand_codes, fill_column, joint_bins
+from .kernels import accumulate, direction, make_pick, scratch_size, search_columns
+from .splits import Splits, pick_split, scan_candidates, scan_splits, shared_score
+from .stump_statistics import add_table, expand_codes, fill_column, joint_bins, table_base
 
 
 class SparseStumps(NamedTuple):
@@ -32,7 +32,7 @@ def _accumulate(learners, columns, residual, lo, hi, scratch, partial_out):
     pass  # a column is short: it is searched whole
 
 
-@kernel()
+@scalar()
 def sum_at(values, where):
     """Sum of values at some rows, in four lanes, so that additions need not wait for each other."""
     s0 = s1 = s2 = s3 = 0.0
@@ -47,29 +47,44 @@ def sum_at(values, where):
     return (s0 + s1) + (s2 + s3)
 
 
-@kernel()
-def fill_sparse_bins(learners, column, residual, total, bins_out):
+@scalar()
+def fill_sparse_bins(rows, codes, only_code, zero_code, n_bins, residual, total, bins_out):
     """Sums of residuals in each bin of a column, the bin of zero by subtraction."""
-    entries = learners.entries
-    n_bins = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
-    bins_out[:n_bins] = 0.0
-    start = entries.indptr[column]
-    stop = entries.indptr[column + 1]
-    if entries.only_code[column] >= 0:
-        bins_out[entries.only_code[column]] = sum_at(residual, entries.rows[start:stop])
-    else:
-        for k in range(start, stop):
-            bins_out[entries.codes[k]] += residual[entries.rows[k]]
-    stored = 0.0
     for s in range(n_bins):
-        stored += bins_out[s]
-    bins_out[entries.zero_code[column]] += total - stored
+        bins_out[s] = 0.0
+    stored = 0.0
+    if only_code >= 0:
+        stored = sum_at(residual, rows)
+        bins_out[only_code] = stored
+    else:
+        for k in range(rows.shape[0]):
+            bins_out[codes[k]] += residual[np.uint32(rows[k])]
+        for s in range(n_bins):
+            stored += bins_out[s]
+    bins_out[zero_code] += total - stored
 
 
 @fill_column.register(SparseStumps)
 def _fill_column(learners, column, values, total, scratch):
-    fill_sparse_bins(learners, column, values, total, scratch.bins)
-    return learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
+    entries = learners.entries
+    start, stop = entries.indptr[column], entries.indptr[column + 1]
+    n_bins = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
+    fill_sparse_bins(
+        entries.rows[start:stop],
+        entries.codes[start:stop],
+        entries.only_code[column],
+        entries.zero_code[column],
+        n_bins,
+        values,
+        total,
+        scratch.bins,
+    )
+    return n_bins
+
+
+@table_base.register(SparseStumps)
+def _table_base(learners, column, table):
+    return table[learners.entries.zero_code[column]]
 
 
 @add_table.register(SparseStumps)
@@ -77,8 +92,6 @@ def _add_table(learners, column, table, lo, hi, score):
     entries = learners.entries
     zero = table[entries.zero_code[column]]
     part = score[lo:hi]
-    for i in range(part.shape[0]):
-        part[i] += zero
     start = entries.indptr[column]
     rows = entries.rows[start : entries.indptr[column + 1]]
     for k in range(np.searchsorted(rows, lo), np.searchsorted(rows, hi)):
@@ -110,10 +123,28 @@ def _joint_bins(learners, codes, bin_weights, column, weight, table_out):
         table_out[a, zero] += bin_weights[a] - stored
 
 
-@best_in_column.register(SparseStumps)
-def _best_in_column(learners, column, candidates, residual, total, scratch, partial, k):
-    fill_sparse_bins(learners, column, residual, total, scratch.bins)
-    return scan_splits(learners.splits, column, candidates, scratch.bins, total)
+@search_columns.register(SparseStumps)
+def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch, partial, best_out):
+    entries, splits, bins = learners.entries, learners.splits, scratch.bins
+    indptr, all_rows, all_codes = entries.indptr, entries.rows, entries.codes
+    only_code, zero_code = entries.only_code, entries.zero_code
+    offsets, share, gain = splits.offsets, splits.share, splits.gain
+    columns, restricted = subset.columns, subset.restricted
+    score, learner, inner = best_out.score, best_out.learner, best_out.inner
+    base = shared_score(splits, total)
+    for k in range(k_start, k_stop):
+        c = columns[k]
+        rows = all_rows[indptr[c] : indptr[c + 1]]
+        codes = all_codes[indptr[c] : indptr[c + 1]]
+        first, stop = offsets[c], offsets[c + 1]
+        n_bins = stop - first + 1
+        fill_sparse_bins(rows, codes, only_code[c], zero_code[c], n_bins, residual, total, bins)
+        if restricted:
+            chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
+            found = scan_candidates(bins, share, gain, first, chosen, total, base)
+        else:
+            found = scan_splits(bins, share, gain, first, stop, total, base)
+        score[k], learner[k], inner[k] = found
 
 
 @make_pick.register(SparseStumps)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
+from .._jit import kernel, scalar
 from ..data.binning import Cuts
 from .kernels import TIE, Pick
 
@@ -34,54 +34,76 @@ class Splits(NamedTuple):
 
 
 def make_splits(cuts: Cuts, total_weight: float, signed: bool) -> Splits:
-    if signed:
-        share = np.full(len(cuts.left_weight), 0.5)
-        gain = np.full(len(cuts.left_weight), 4.0 / total_weight)
-    else:
-        share = cuts.left_weight / total_weight
-        gain = total_weight / (cuts.left_weight * (total_weight - cuts.left_weight))
     most_bins = int(np.diff(cuts.offsets).max(initial=0)) + 1
-    return Splits(cuts.offsets, share, gain, total_weight, signed, most_bins)
+    none = np.empty(0)
+    splits = Splits(cuts.offsets, none, none, total_weight, signed, most_bins)
+    return weighted_splits(splits, cuts.left_weight, total_weight)
 
 
-@kernel()
-def scan_splits(splits, column, candidates, bins, total):
-    """(score, learner, left sum) of the best split of a column; see `best_in_column`."""
-    first = splits.offsets[column]
-    stop = splits.offsets[column + 1]
-    # The part of <b, r>^2 that all splits share. It counts for ties, not for the order.
-    base = 0.0 if splits.signed else total * total / splits.total_weight
-    best = 0.0
+def weighted_splits(
+    splits: Splits, left_weight: NDArray[np.float64], total_weight: float
+) -> Splits:
+    """The same splits under other weights of the rows. Splits with an empty side never win."""
+    right_weight = total_weight - left_weight
+    share = left_weight / total_weight
+    product = left_weight * right_weight
+    gain = np.divide(total_weight, product, out=np.zeros_like(product), where=product > 0)
+    if splits.signed:
+        share, gain = np.full_like(share, 0.5), np.full_like(gain, 4.0 / total_weight)
+    return splits._replace(share=share, gain=gain, total_weight=total_weight)
+
+
+@scalar()
+def scan_splits(bins, share, gain, first, stop, total, base):
+    """(score, learner, left sum) of the best of the splits first..stop of a column.
+
+    ``base`` is the part of <b, r>^2 that all splits share (`shared_score`). It counts for ties,
+    not for the order.
+    """
+    best = -1.0 - base
     to_beat = -1.0
     best_learner = -1
     best_sum = 0.0
     left = 0.0
-    if candidates.shape[0] == 0:
-        for j in range(first, stop):
-            left += bins[j - first]
-            off = left - splits.share[j] * total
-            score = off * off * splits.gain[j]
-            if score > to_beat:
-                best = score
-                to_beat = score + TIE * (score + base)
-                best_learner = j
-                best_sum = left
-    else:
-        bin_ = 0
-        for j in candidates:
-            while bin_ <= j - first:
-                left += bins[bin_]
-                bin_ += 1
-            off = left - splits.share[j] * total
-            score = off * off * splits.gain[j]
-            if score > to_beat:
-                best = score
-                to_beat = score + TIE * (score + base)
-                best_learner = j
-                best_sum = left
-    if best_learner < 0:
-        return -1.0, -1, 0.0
+    for j in range(first, stop):
+        left += bins[j - first]
+        off = left - share[j] * total
+        score = off * off * gain[j]
+        if score > to_beat:
+            best = score
+            to_beat = score + TIE * (score + base)
+            best_learner = j
+            best_sum = left
     return best + base, best_learner, best_sum
+
+
+@kernel()
+def scan_candidates(bins, share, gain, first, candidates, total, base):
+    """`scan_splits` for some of the splits only."""
+    best = -1.0 - base
+    to_beat = -1.0
+    best_learner = -1
+    best_sum = 0.0
+    left = 0.0
+    bin_ = 0
+    for j in candidates:
+        while bin_ <= j - first:
+            left += bins[bin_]
+            bin_ += 1
+        off = left - share[j] * total
+        score = off * off * gain[j]
+        if score > to_beat:
+            best = score
+            to_beat = score + TIE * (score + base)
+            best_learner = j
+            best_sum = left
+    return best + base, best_learner, best_sum
+
+
+@kernel()
+def shared_score(splits, total):
+    """The part of <b, r>^2 that all splits share: T^2/W with free leaves, nothing with signed."""
+    return 0.0 if splits.signed else total * total / splits.total_weight
 
 
 @kernel()

@@ -17,8 +17,13 @@ def fill_column(learners, column, values, total, scratch):
 
 
 @by_type
+def table_base(learners, column, table):
+    """What `add_table` leaves out: the value of the rows that store nothing."""
+
+
+@by_type
 def add_table(learners, column, table, lo, hi, score):
-    """``score[i] += table[bin of row i]`` for rows lo..hi."""
+    """``score[i] += table[bin of row i] - table_base`` for rows lo..hi."""
 
 
 @by_type

@@ -1,0 +1,286 @@
+"""The surrogate engine: blocks of iterations on a quadratic model of a smooth loss.
+
+Around the current f the loss is replaced by a quadratic in the step d,
+
+    L(f) - <r, d> + 1/2 sum_i h_i d_i^2,
+
+on which iterations cost O(K) as in the Gram engine. After a block the residuals are computed from
+the rows anew ("refresh"). Two models:
+
+- majoriser: h_i = sigma w_i. It lies above the loss, so the loss falls by at least as much as the
+  model. The Gram matrix is the one of the weights, made once. A block of one iteration is an
+  iteration of Algorithm 2 with the constant step.
+- Newton: h_i = w_i l''(y_i, f_i). It is close to the loss, so few refreshes are needed, but its
+  Gram matrix changes with f. The whole block is halved until the loss falls.
+
+The iterates are not those of Algorithm 2; the optimum is. Losses in the trace are exact at
+refreshes and linear in between.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._team import Team
+from ..learners.dense_stumps import DenseStumps
+from ..learners.sparse_stumps import SparseStumps
+from ..learners.splits import weighted_splits
+from ..losses import Loss
+from .gram import (
+    GramRows,
+    gram_type,
+    loop_threads,
+    missing_features,
+    no_rows,
+    path_tables,
+)
+from .gram_loop import GramState, GramWork, Pending, run_gram_block
+from .problem import Problem
+from .row_gram import MOST_BINS_IN_ALL, N_TABLES, fill_whole_gram, make_row_bins
+from .statistics import Gradient, MemoryStatistics
+
+_shortest_part = 16
+
+_NEWTON_REFRESHES = 8
+_MAJORISER_REFRESHES = 100
+"""How many refreshes the two models need, roughly, to decide which one is cheaper."""
+
+
+def surrogate_obstacle(problem: Problem) -> str | None:
+    """Why the surrogate engine cannot run this problem; None if it can."""
+    if problem.loss.smoothness is None:
+        return f"it needs a smooth loss, and {problem.loss!r} is not"
+    if not isinstance(problem.prepared.arrays, DenseStumps | SparseStumps):
+        return "it needs stumps"
+    if problem.prepared.arrays.splits.most_bins > 256:
+        return "it needs at most 256 bins per feature; set max_bins to 256 or less"
+    if problem.rule.search:
+        return "its steps are those of the model; use step='constant'"
+    return None
+
+
+class QuadraticModel(ABC):
+    """The quadratic model of a block: its Gram rows, and a state at the current gradient."""
+
+    splits: Any
+    sigma: float
+    name: str
+    enough: float
+    """A block ends when its last part gained less than this share of the whole block: a model that
+    is expensive to make, and close to the loss, is used up further."""
+
+    rounds: float
+    """The length of a part: how often every column is looked at in it."""
+
+    @abstractmethod
+    def state(self, gradient: Gradient) -> GramState:
+        """The model around the point that the rows are at."""
+
+    @abstractmethod
+    def supply(self, pending: Pending, state: GramState, team: Team) -> bool:
+        """Make the Gram rows that the pending step needs; False if there is no memory for them."""
+
+
+class Majoriser(QuadraticModel):
+    """h_i = sigma w_i: Gram rows of the weights, made when a feature is first chosen."""
+
+    name = "majoriser"
+    enough = 0.1
+    rounds = 0.5
+
+    def __init__(self, problem: Problem, rows: MemoryStatistics, memory: int) -> None:
+        assert problem.loss.smoothness is not None
+        self.splits = problem.prepared.arrays.splits
+        self.sigma = problem.loss.smoothness
+        self.gram = GramRows(self.splits.offsets, [gram_type(problem)], memory)
+        self.rows = rows
+        self.left_weight, self.total_weight = rows.bin_weights()
+
+    def state(self, gradient: Gradient) -> GramState:
+        return _state(
+            gradient, self.left_weight, self.total_weight, self.gram.blocks[0], self.gram.row_start
+        )
+
+    def supply(self, pending: Pending, state: GramState, team: Team) -> bool:
+        wanted = missing_features(pending, state, self.splits, self.gram, team)
+        return self.gram.add(wanted, [self.rows])
+
+
+class Newton(QuadraticModel):
+    """h_i = w_i l'': all Gram rows anew at every refresh."""
+
+    name = "newton"
+    sigma = 1.0
+    enough = 0.01
+    rounds = 2.0
+
+    def __init__(self, problem: Problem, rows: MemoryStatistics) -> None:
+        self.arrays = problem.prepared.arrays
+        self.rows = rows
+        self.offsets = self.arrays.splits.offsets
+        n_splits = int(self.offsets[-1])
+        self.gram = np.zeros((n_splits, n_splits))
+        self.row_bins = None
+        if fits_row_by_row(problem):
+            n_bins = n_splits + len(self.offsets) - 1
+            entries = self.arrays.entries
+            self.row_bins = make_row_bins(entries, self.offsets, len(problem.y))
+            self.tables = np.empty((N_TABLES, n_bins, n_bins))
+
+    def state(self, gradient: Gradient) -> GramState:
+        weight = self.rows.curvature_weights()
+        left_weight, total = self.rows.weigh_splits(weight)
+        self.splits = weighted_splits(self.arrays.splits, left_weight, total)
+        self._fill(weight)
+        return _state(gradient, left_weight, total, self.gram, self.offsets[:-1])
+
+    def supply(self, pending: Pending, state: GramState, team: Team) -> bool:
+        raise AssertionError("all Gram rows are there")
+
+    def _fill(self, weight: NDArray[np.float64]) -> None:
+        if self.row_bins is not None:
+            arguments = self.row_bins, self.arrays.entries, self.offsets, weight
+            self.rows.team.run(fill_whole_gram, *arguments, self.tables, self.gram)
+            return
+        n_features = len(self.offsets) - 1
+        for g in range(n_features):
+            a, b = self.offsets[g], self.offsets[g + 1]
+            self.rows.weighted_gram_rows([g], range(g, n_features), weight, self.gram[a:b])
+            self.gram[b:, a:b] = self.gram[a:b, b:].T
+
+
+def _state(
+    gradient: Gradient,
+    left_weight: NDArray[np.float64],
+    total_weight: float,
+    rows: NDArray,
+    row_start: NDArray[np.int64],
+) -> GramState:
+    return GramState(
+        left_sums=gradient.left_sums,
+        left_weight=left_weight,
+        total_weight=total_weight,
+        total=np.array([gradient.total]),
+        loss=np.array([gradient.loss]),
+        rows=rows,
+        row_start=row_start,
+    )
+
+
+def fits_row_by_row(problem: Problem) -> bool:
+    """Whether the Gram matrix can be made row by row: sparse, and not too many bins."""
+    layout = problem.prepared.layout
+    n_bins = layout.n_learners + len(layout.offsets) - 1
+    return isinstance(problem.prepared.arrays, SparseStumps) and n_bins <= MOST_BINS_IN_ALL
+
+
+def choose_model(problem: Problem, rows: MemoryStatistics, memory: int) -> QuadraticModel:
+    """Newton if its Gram matrix fits and is cheap enough to be made anew at every refresh."""
+    layout = problem.prepared.layout
+    cells, n_features = problem.prepared.cells, len(layout.members)
+    gram_cells = cells * n_features / 2
+    if fits_row_by_row(problem):
+        gram_cells = cells * cells / len(problem.y) / 2
+    cheap = _NEWTON_REFRESHES * gram_cells < _MAJORISER_REFRESHES * cells
+    has_curvature = type(problem.loss).curvature is not Loss.curvature
+    if has_curvature and cheap and 8.0 * layout.n_learners**2 <= memory:
+        return Newton(problem, rows)
+    return Majoriser(problem, rows, memory)
+
+
+def run_surrogate(problem: Problem, memory: int, tol: float) -> None:
+    """Run blocks until the iterations are used up or a block gains too little of the loss."""
+    arrays, recorder, held = problem.prepared.arrays, problem.recorder, problem.held
+    offsets = arrays.splits.offsets
+    loss, start = problem.loss, problem.start
+    size = loop_threads(problem.n_jobs, int(offsets[-1]))
+    with Team(problem.n_jobs) as builders, Team(size) as team:
+        rows = MemoryStatistics(arrays, problem.y, problem.weight, loss, start, builders)
+        held_rows = None
+        if held is not None:
+            held_rows = MemoryStatistics(
+                problem.held_arrays, held.y, held.weight, loss, start, builders
+            )
+        model = choose_model(problem, rows, memory)
+        recorder.engine = f"surrogate ({model.name})"
+        tables = np.zeros(int(offsets[-1]) + len(offsets) - 1)
+        held_loss = held_rows.loss(tables) if held_rows is not None else 0.0
+        recorder.loss[0], recorder.held_loss[0] = rows.loss(tables), held_loss
+        begun = time.perf_counter()
+        gradient = rows.gradient(tables)
+        while recorder.left_to_do:
+            n, supplied = _run_block(problem, model, gradient, team)
+            change = path_tables(offsets, recorder, recorder.done, recorder.done + n)
+            scale, after = _falling_step(rows, tables, change, gradient.loss)
+            tables += scale * change
+            recorder.scale_steps(n, scale)
+            held_loss = held_rows.loss(tables) if held_rows is not None else 0.0
+            gained = gradient.loss - after.loss
+            gradient = after
+            recorder.finish_block(n, time.perf_counter() - begun, after.loss, held_loss)
+            recorder.smooth_block(n)
+            small = gained <= tol * abs(gradient.loss)
+            if small or not supplied or problem.wants_to_stop():
+                if not supplied:
+                    recorder.engine += ", ended where gram_memory was used up"
+                break
+
+
+def _falling_step(
+    rows: MemoryStatistics, tables: NDArray, change: NDArray, loss: float
+) -> tuple[float, Gradient]:
+    """Halve the step of a block until the loss does not rise."""
+    scale = 1.0
+    while scale > 1e-6:
+        after = rows.gradient(tables + scale * change)
+        if after.loss <= loss:
+            return scale, after
+        scale *= 0.5
+    return 0.0, rows.gradient(tables)
+
+
+def _run_block(
+    problem: Problem, model: QuadraticModel, gradient: Gradient, team: Team
+) -> tuple[int, bool]:
+    """Iterate on the quadratic model until it gains little; (iterations, rows were supplied)."""
+    state = model.state(gradient)
+    splits = model.splits
+    nobody = no_rows(state)
+    rho = problem.rule.learning_rate * problem.rule.rho
+    if model.name == "newton":
+        rho = problem.rule.learning_rate
+    pending = Pending(np.full(1, -1, np.int64), np.zeros(2))
+    shape = (2, problem.most_columns())
+    work = GramWork(np.empty(shape), np.empty(shape, np.int64), np.empty(shape), np.empty(shape))
+    recorder = problem.recorder
+    size, of = problem.selection.size(problem.prepared.layout)
+    n_columns = len(problem.prepared.layout.members)
+    part = max(_shortest_part, int(model.rounds * n_columns * of / max(1, size)))
+    part = min(part, max(1, (1 << 20) // max(1, shape[1])))
+    done = 0
+    before = gradient.loss
+    while done < recorder.left_to_do:
+        n = min(part, recorder.left_to_do - done)
+        subsets = problem.selection.subsets(problem.prepared.layout, problem.rng, n)
+        record = recorder.record(n, skip=done)
+        m = 0
+        while True:
+            m = team.run(
+                run_gram_block, splits, state, nobody, model.sigma, rho, subsets, record, m,
+                pending, work,
+            )  # fmt: skip
+            if pending.learner[0] < 0:
+                break
+            if not model.supply(pending, state, team):
+                return done + m - 1, False  # the last choice cannot be applied
+        gained = before - state.loss[0]
+        before = state.loss[0]
+        done += n
+        if gained <= model.enough * (gradient.loss - before):
+            break
+    return done, True

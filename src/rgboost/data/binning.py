@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .._jit import kernel
 from .._team import map_ranges
+from .sorting import sort_rows
 
 BinningKind = Literal["quantile", "hybrid"]
 MOST_BINS = 65_536
@@ -89,7 +90,7 @@ def bin_dense(
     def bin_block(start: int, stop: int) -> tuple[NDArray, NDArray, NDArray]:
         columns = np.ascontiguousarray(X[:, start:stop].T)
         if weight is None:
-            order, ordered = np.empty((len(columns), 0), np.int64), np.sort(columns, axis=1)
+            order, ordered = np.empty((len(columns), 0), np.int64), sort_rows(columns)
         else:
             order = np.argsort(columns, axis=1)
             ordered = np.take_along_axis(columns, order, axis=1)
@@ -339,8 +340,13 @@ def encode_columns(columns, offsets, thresholds, codes_out):
         levels = 0
         while (1 << levels) <= n_cuts:
             levels += 1
-        ladder = np.full(1 << levels, np.inf)
-        ladder[:n_cuts] = thresholds[offsets[c] : offsets[c + 1]]
+        ladder = np.full(1 << levels, np.inf, columns.dtype)
+        for k in range(n_cuts):
+            # In the type of the data, rounded down: its values are on the same side of both, and
+            # twice as many float32 fit into a register.
+            ladder[k] = thresholds[offsets[c] + k]
+            if ladder[k] > thresholds[offsets[c] + k]:
+                ladder[k] = np.nextafter(ladder[k], -ladder[n_cuts])
         for start in range(0, n_rows, _SEARCH_BLOCK):
             size = min(_SEARCH_BLOCK, n_rows - start)
             found[:] = 0

@@ -13,6 +13,7 @@ from .._jit import kernel
 from .._team import Team
 from ..learners.dense_stumps import DenseStumps
 from ..learners.sparse_stumps import SparseStumps
+from ..learners.splits import expected_sum
 from ..losses import Squared
 from .direct import run_direct
 from .gram_loop import GramState, GramWork, Pending, run_gram_block
@@ -202,7 +203,8 @@ def missing_features(
     needed = int(np.searchsorted(splits.offsets, pending.learner[0], side="right")) - 1
     if team.size == 1:
         return [needed]
-    off = state.left_sums - splits.share * state.total[0]
+    slope, shift = expected_sum(splits, state.total[0])
+    off = state.left_sums - (slope * splits.left_weight + shift)
     filled = np.flatnonzero(np.diff(splits.offsets) > 0)
     scores = np.maximum.reduceat(off * off * splits.gain, splits.offsets[filled])
     order = filled[np.argsort(-scores, kind="stable")]

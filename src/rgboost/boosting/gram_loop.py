@@ -21,7 +21,7 @@ from .._jit import kernel
 from .._math import largest
 from .._team import wait_for_all
 from ..learners.kernels import TIE
-from ..learners.splits import pick_split, shared_score
+from ..learners.splits import expected_sum, pick_split, shared_score
 from .loop import first_of_the_best, subset_columns
 
 
@@ -181,13 +181,14 @@ def search_mine(splits, state, held, subsets, m, first, last, total, half, scrat
     start, stop = np.searchsorted(columns, first), np.searchsorted(columns, last)
     base = shared_score(splits, total)
     # Arrays by themselves: a call that is given a tuple counts references to all it holds.
-    offsets, share, gain = splits.offsets, splits.share, splits.gain
+    offsets, left_weight, gain = splits.offsets, splits.left_weight, splits.gain
+    slope, shift = expected_sum(splits, total)
     sums, score = state.left_sums, work.score[half]
     best = -1.0
     for k in range(start, stop):
         a, b = offsets[columns[k]], offsets[columns[k] + 1]
         if b - a == 1:  # an indicator; if it is in J, its only split is
-            off = sums[a] - share[a] * total
+            off = sums[a] - (slope * left_weight[a] + shift)
             top = off * off * gain[a]
         else:
             n = score_column(splits, state, subsets, position + k, columns[k], total, scratch)
@@ -210,21 +211,24 @@ def search_mine(splits, state, held, subsets, m, first, last, total, half, scrat
 @kernel()
 def score_column(splits, state, subsets, position, column, total, out):
     """Scores (less what all share) of the splits of a column that are in J; returns how many."""
+    slope, shift = expected_sum(splits, total)
+    sums, left_weight, gain = state.left_sums, splits.left_weight, splits.gain
     if subsets.restricted:
         chosen = subsets.learners[subsets.first[position] : subsets.first[position + 1]]
         for i in range(chosen.shape[0]):
-            off = state.left_sums[chosen[i]] - splits.share[chosen[i]] * total
-            out[i] = off * off * splits.gain[chosen[i]]
+            j = chosen[i]
+            off = sums[j] - (slope * left_weight[j] + shift)
+            out[i] = off * off * gain[j]
         return chosen.shape[0]
     a, b = splits.offsets[column], splits.offsets[column + 1]
-    score_splits(state.left_sums[a:b], splits.share[a:b], splits.gain[a:b], total, out)
+    score_splits(sums[a:b], left_weight[a:b], gain[a:b], slope, shift, out)
     return b - a
 
 
 @kernel()
-def score_splits(sums, share, gain, total, out):
+def score_splits(sums, left_weight, gain, slope, shift, out):
     for j in range(sums.shape[0]):
-        off = sums[j] - share[j] * total
+        off = sums[j] - (slope * left_weight[j] + shift)
         out[j] = off * off * gain[j]
 
 

@@ -182,9 +182,12 @@ def _map_blocks(function, n_features: int, bytes_per_column: int, n_jobs: int) -
 def _join_cuts(blocks: list[tuple[NDArray, NDArray, NDArray]]) -> Cuts:
     counts = np.concatenate([np.diff(offsets) for offsets, _, _ in blocks])
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    thresholds = np.concatenate([t for _, t, _ in blocks])
-    left_weight = np.concatenate([w for _, _, w in blocks])
-    return Cuts(offsets, thresholds, left_weight)
+    left_weights = [w for _, _, w in blocks]
+    thresholds = [t for _, t, _ in blocks]
+    blocks.clear()  # with many features these are the largest arrays of all: never hold them twice
+    joined = np.concatenate(thresholds)
+    thresholds.clear()
+    return Cuts(offsets, joined, np.concatenate(left_weights))
 
 
 @kernel()

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from .._jit import kernel
 from .._math import blocked_sum
 from .kernels import accumulate, direction, make_pick, scratch_size, search_columns
-from .splits import Splits, pick_split, scan_candidates, scan_splits, shared_score
+from .splits import (
+    Splits,
+    expected_sum,
+    pick_split,
+    scan_candidates,
+    scan_splits,
+    shared_score,
+)
 from .stump_statistics import add_table, expand_codes, fill_column, joint_bins, table_base
 
 _COPIES = 4
@@ -144,9 +151,10 @@ def _accumulate(learners, columns, residual, lo, hi, scratch, partial_out):
 @search_columns.register(DenseStumps)
 def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch, partial, best_out):
     splits, bins = learners.splits, scratch.bins
-    offsets, share, gain = splits.offsets, splits.share, splits.gain
+    offsets, left_weight, gain = splits.offsets, splits.left_weight, splits.gain
     columns, restricted = subset.columns, subset.restricted
     base = shared_score(splits, total)
+    slope, shift = expected_sum(splits, total)
     for k in range(k_start, k_stop):
         c = columns[k]
         first, stop = offsets[c], offsets[c + 1]
@@ -160,9 +168,9 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
                     bins[s] += partial[chunk, k, s]
         if restricted:
             chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
-            found = scan_candidates(bins, share, gain, first, chosen, total, base)
+            found = scan_candidates(bins, left_weight, gain, first, chosen, slope, shift, base)
         else:
-            found = scan_splits(bins, share, gain, first, stop, total, base)
+            found = scan_splits(bins, left_weight, gain, first, stop, slope, shift, base)
         best_out.score[k], best_out.learner[k], best_out.inner[k] = found
 
 

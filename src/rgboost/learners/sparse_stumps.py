@@ -13,7 +13,14 @@ import numpy as np
 from .._jit import scalar
 from ..data.binning import SparseCodes
 from .kernels import accumulate, direction, make_pick, scratch_size, search_columns
-from .splits import Splits, pick_split, scan_candidates, scan_splits, shared_score
+from .splits import (
+    Splits,
+    expected_sum,
+    pick_split,
+    scan_candidates,
+    scan_splits,
+    shared_score,
+)
 from .stump_statistics import add_table, expand_codes, fill_column, joint_bins, table_base
 
 
@@ -128,10 +135,11 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
     entries, splits, bins = learners.entries, learners.splits, scratch.bins
     indptr, all_rows, all_codes = entries.indptr, entries.rows, entries.codes
     only_code, zero_code = entries.only_code, entries.zero_code
-    offsets, share, gain = splits.offsets, splits.share, splits.gain
+    offsets, left_weight, gain = splits.offsets, splits.left_weight, splits.gain
     columns, restricted = subset.columns, subset.restricted
     score, learner, inner = best_out.score, best_out.learner, best_out.inner
     base = shared_score(splits, total)
+    slope, shift = expected_sum(splits, total)
     for k in range(k_start, k_stop):
         c = columns[k]
         rows = all_rows[indptr[c] : indptr[c + 1]]
@@ -141,9 +149,9 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
         fill_sparse_bins(rows, codes, only_code[c], zero_code[c], n_bins, residual, total, bins)
         if restricted:
             chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
-            found = scan_candidates(bins, share, gain, first, chosen, total, base)
+            found = scan_candidates(bins, left_weight, gain, first, chosen, slope, shift, base)
         else:
-            found = scan_splits(bins, share, gain, first, stop, total, base)
+            found = scan_splits(bins, left_weight, gain, first, stop, slope, shift, base)
         score[k], learner[k], inner[k] = found
 
 

@@ -5,8 +5,9 @@ Let S be the sum of residuals left of a split, T the sum over all rows, W_L and 
 - free leaves:   <b, r>^2 = S^2/W_L + (T-S)^2/W_R = T^2/W + (S - T W_L/W)^2 W/(W_L W_R)
 - signed leaves: <b, r>^2 = (2S - T)^2/W         =         (S - T/2)^2 4/W
 
-Both are a constant plus (S - share * T)^2 * gain with two numbers per split that are known before
-the first iteration, so that a split costs one addition, three multiplications and a comparison.
+Both are a constant plus (S - expected)^2 * gain, with gain known before the first iteration and
+expected = slope * W_L + shift, where slope and shift are the same for all splits. So a split costs
+an addition, three multiplications and a comparison, and two numbers of memory.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Splits(NamedTuple):
     """What scoring a split needs. ``offsets[g]`` is the first split of feature g."""
 
     offsets: NDArray[np.int64]
-    share: NDArray[np.float64]
+    left_weight: NDArray[np.float64]
     gain: NDArray[np.float64]
     total_weight: float
     signed: bool
@@ -44,21 +45,21 @@ def weighted_splits(
     splits: Splits, left_weight: NDArray[np.float64], total_weight: float
 ) -> Splits:
     """The same splits under other weights of the rows. Splits with an empty side never win."""
-    right_weight = total_weight - left_weight
-    share = left_weight / total_weight
-    product = left_weight * right_weight
-    gain = np.divide(total_weight, product, out=np.zeros_like(product), where=product > 0)
     if splits.signed:
-        share, gain = np.full_like(share, 0.5), np.full_like(gain, 4.0 / total_weight)
-    return splits._replace(share=share, gain=gain, total_weight=total_weight)
+        gain = np.full(len(left_weight), 4.0 / total_weight)
+    else:
+        gain = total_weight - left_weight
+        gain *= left_weight
+        np.divide(total_weight, gain, out=gain, where=gain > 0)
+    return splits._replace(left_weight=left_weight, gain=gain, total_weight=total_weight)
 
 
 @scalar()
-def scan_splits(bins, share, gain, first, stop, total, base):
+def scan_splits(bins, left_weight, gain, first, stop, slope, shift, base):
     """(score, learner, left sum) of the best of the splits first..stop of a column.
 
-    ``base`` is the part of <b, r>^2 that all splits share (`shared_score`). It counts for ties,
-    not for the order.
+    ``base`` is the part of <b, r>^2 that all splits share (`shared_score`): it counts for ties, not
+    for the order. ``slope`` and ``shift`` are those of `expected_sum`.
     """
     best = -1.0 - base
     to_beat = -1.0
@@ -67,7 +68,7 @@ def scan_splits(bins, share, gain, first, stop, total, base):
     left = 0.0
     for j in range(first, stop):
         left += bins[j - first]
-        off = left - share[j] * total
+        off = left - (slope * left_weight[j] + shift)
         score = off * off * gain[j]
         if score > to_beat:
             best = score
@@ -78,7 +79,7 @@ def scan_splits(bins, share, gain, first, stop, total, base):
 
 
 @kernel()
-def scan_candidates(bins, share, gain, first, candidates, total, base):
+def scan_candidates(bins, left_weight, gain, first, candidates, slope, shift, base):
     """`scan_splits` for some of the splits only."""
     best = -1.0 - base
     to_beat = -1.0
@@ -90,7 +91,7 @@ def scan_candidates(bins, share, gain, first, candidates, total, base):
         while bin_ <= j - first:
             left += bins[bin_]
             bin_ += 1
-        off = left - share[j] * total
+        off = left - (slope * left_weight[j] + shift)
         score = off * off * gain[j]
         if score > to_beat:
             best = score
@@ -107,6 +108,12 @@ def shared_score(splits, total):
 
 
 @kernel()
+def expected_sum(splits, total):
+    """(slope, shift): the left sum that scores nothing is slope * W_L + shift."""
+    return (0.0, 0.5 * total) if splits.signed else (total / splits.total_weight, 0.0)
+
+
+@kernel()
 def pick_split(splits, column, learner, left_sum, total):
     """The unit vector b of a split: constant on each side, with <b, r> >= 0."""
     right_sum = total - left_sum
@@ -115,7 +122,7 @@ def pick_split(splits, column, learner, left_sum, total):
         if left_sum < right_sum:
             height = -height
         return Pick(learner, column, height * (left_sum - right_sum), height, -height)
-    left_weight = splits.share[learner] * splits.total_weight
+    left_weight = splits.left_weight[learner]
     left = left_sum / left_weight
     right = right_sum / (splits.total_weight - left_weight)
     gradient = math.sqrt(left * left_sum + right * right_sum)

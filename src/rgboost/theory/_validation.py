@@ -22,6 +22,7 @@ def check_real(
     above: float | None = None,
     at_least: float | None = None,
     at_most: float | None = None,
+    below: float | None = None,
     remedy: str,
 ) -> float:
     """``value`` as a finite float inside the given range."""
@@ -33,6 +34,7 @@ def check_real(
         or (above is not None and number <= above)
         or (at_least is not None and number < at_least)
         or (at_most is not None and number > at_most)
+        or (below is not None and number >= below)
     )
     if outside:
         raise ValueError(f"{name}={value!r} is impossible; {remedy}.")

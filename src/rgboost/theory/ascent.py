@@ -18,6 +18,11 @@ _CELLS = 10_000
 _PATIENCE = 1e-10
 """A climb ends when a step improves the bound by less than this share."""
 
+_WORK = 3_000_000
+"""A climb takes at most this many steps divided by the size of V, within `_STEPS`."""
+
+_STEPS = (6, 200)
+
 
 def ascend(
     factors: Factors, norm: StructuredNorm, rng: np.random.Generator, n_starts: int
@@ -31,21 +36,24 @@ def ascend(
     and the climb ends at a vertex that no single program improves.
 
     Starts are directions of the smallest singular values, the best of many random ones and, as
-    no rule's norm exceeds the infinity norm, the direction found for that one. Where an ordered
-    norm's programs are too large, the starts themselves are compared.
+    no rule's norm exceeds the infinity norm, the direction found for that one. All climb a few
+    steps, the best one on to its end or to a limit that depends on the size of the program. Where
+    an ordered norm's programs are too large, the starts themselves are compared.
     """
     rows = factors.V * factors.s
     starts = _starts(rows, norm, rng, n_starts)
     if norm.n_groups > 1:
         flat = infinity_norm(norm.n_coordinates)
         exact = enumerate_angle(factors, flat)
-        worst = ascend(factors, flat, rng, n_starts) if exact is None else exact.x
+        worst = ascend(factors, flat, rng, min(n_starts, 4)) if exact is None else exact.x
         starts = np.vstack([starts, worst / np.linalg.norm(worst)])
     distinct = np.unique(norm.weights).size
-    if distinct == 1 or distinct * norm.n_groups <= _CELLS:
-        program = QuotientProgram(factors.V, norm)
-        starts = np.array([climb(program, rows, factors.s, x) for x in starts])
-    return np.asarray(starts[np.argmin(norm.norms(starts @ rows.T))])
+    if distinct > 1 and distinct * norm.n_groups > _CELLS:
+        return np.asarray(starts[np.argmin(norm.norms(starts @ rows.T))])
+    program = QuotientProgram(factors.V, norm)
+    steps = int(np.clip(_WORK // factors.V.size, *_STEPS))
+    ends = np.array([climb(program, factors, x, steps // 3) for x in starts])
+    return climb(program, factors, ends[np.argmin(norm.norms(ends @ rows.T))], steps)
 
 
 def _starts(rows: Floats, norm: StructuredNorm, rng: np.random.Generator, n_starts: int) -> Floats:
@@ -59,21 +67,26 @@ def _starts(rows: Floats, norm: StructuredNorm, rng: np.random.Generator, n_star
     return np.vstack([axes, random[good]])
 
 
-def climb(program: QuotientProgram, rows: Floats, s: Floats, start: Floats) -> Floats:
-    """The unit vector where the climb from a unit vector ends.
+def climb(program: QuotientProgram, factors: Factors, start: Floats, steps: int) -> Floats:
+    """The unit vector where the climb from a unit vector ends, after so many steps at most.
 
     The dual of a step's program is the one of `rgboost.theory.distance`, in the coordinates
     z = diag(s) x, and its multipliers are the vertex.
     """
-    x, value = start, program.norm.norm(rows @ start)
-    while True:
-        vertex = program.solve(x / s).z / s
+
+    def value_at(direction: Floats) -> float:
+        return program.norm.norm(factors.V @ (factors.s * direction))
+
+    x, value = start, value_at(start)
+    for _ in range(steps):
+        vertex = program.solve(x / factors.s).z / factors.s
         length = float(np.linalg.norm(vertex))
         reached = vertex / length if length > 0.0 else x
-        reached_value = program.norm.norm(rows @ reached)
+        reached_value = value_at(reached)
         if not reached_value < value:
-            return x
+            break
         gain = value - reached_value
         x, value = reached, reached_value
         if gain <= _PATIENCE * value:
-            return x
+            break
+    return x

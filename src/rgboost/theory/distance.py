@@ -11,7 +11,7 @@ at most tau (gamma_1 + ... + gamma_i) for every i), that is, exactly if s <= D g
 non-negative matrix D whose row and column sums are at most tau (Marshall, Olkin and Arnold,
 *Inequalities*, 2.C.4). Columns of D that belong to equal weights are merged, those of weights
 below 1e-9 of the largest left out (HiGHS would drop such coefficients; the answer stays feasible,
-and is too large by at most about 1e-9 G/t, relative). With V distinct weights left this needs
+and is too large by at most about 1e-9 t, relative). With V distinct weights left this needs
 2K + GV + 1 variables and r + 2G + V rows (r = rank of B): of the order K + G where all weights are
 equal (infinity norm, group norm), of the order K + G^2 otherwise.
 """
@@ -114,27 +114,33 @@ class QuotientProgram:
         if scale == 0.0:
             return QuotientNorm(0.0, 0.0, np.zeros(K), np.zeros(rank))
         unit = y / scale
-        arguments: dict[str, Any] = {
-            "A_ub": self._less,
-            "b_ub": np.zeros(self._less.shape[0]),
-            "A_eq": self._equal,
-            "b_eq": unit,
-            "bounds": (0.0, None),
-            "method": self._method,
-            "options": {
-                "primal_feasibility_tolerance": _TOLERANCE,
-                "dual_feasibility_tolerance": _TOLERANCE,
-            },
-        }
-        result = linprog(self._cost, **arguments)
-        if result.status != 0:
-            raise RuntimeError(f"HiGHS could not solve the distance's program: {result.message}")
+        result = self._minimise(unit)
         b = result.x[:K] - result.x[K : 2 * K]
         b += self.V @ (unit - self.V.T @ b)
         z = np.asarray(result.eqlin.marginals)
         size = self.norm.norm(self.V @ z)
         lower = max(0.0, float(z @ unit) / size) if size > 0.0 else 0.0
         return QuotientNorm(lower * scale, self.norm.dual_norm(b) * scale, b * scale, z)
+
+    def _minimise(self, y: Floats) -> Any:
+        """What HiGHS makes of the program; the simplex method has the last word."""
+        for method in (self._method, "highs-ds"):
+            arguments: dict[str, Any] = {
+                "A_ub": self._less,
+                "b_ub": np.zeros(self._less.shape[0]),
+                "A_eq": self._equal,
+                "b_eq": y,
+                "bounds": (0.0, None),
+                "method": method,
+                "options": {
+                    "primal_feasibility_tolerance": _TOLERANCE,
+                    "dual_feasibility_tolerance": _TOLERANCE,
+                },
+            }
+            result = linprog(self._cost, **arguments)
+            if result.status == 0:
+                return result
+        raise RuntimeError(f"HiGHS could not solve the distance's program: {result.message}")
 
 
 def distance(

@@ -39,11 +39,11 @@ MAX_SIGNS = 600_000
 MAX_SIGN_ROW = 2**18
 """Most vertices of one set of groups, which are held in memory together."""
 
-MAX_POINTS = {2: 100_000, 3: 20_000, 4: 2_000, 5: 400, 6: 120}
+MAX_POINTS = {2: 100_000, 3: 20_000, 4: 5_000, 5: 2_000, 6: 500, 7: 200, 8: 80, 9: 50}
 """Most points whose convex hull `by_hull` takes, by rank."""
 
 MAX_DIRECTIONS = 20_000_000
-"""Most coordinates (directions times columns) that `by_directions` computes."""
+"""Most coordinates (directions times columns) that `by_directions` computes, up to rank 4."""
 
 _CHUNK = 1_000_000
 
@@ -71,7 +71,7 @@ def enumerate_angle(factors: Factors, norm: StructuredNorm) -> Enumerated | None
         if found is not None:
             return found
     K = norm.n_coordinates
-    if K * math.comb(K * K, factors.rank - 1) <= MAX_DIRECTIONS:
+    if factors.rank <= 4 and K * math.comb(K * K, factors.rank - 1) <= MAX_DIRECTIONS:
         return by_directions(factors, norm)
     return None
 

@@ -124,33 +124,77 @@ def _value_at_zero(cuts: NDArray[np.float64], values: NDArray[np.float64]) -> fl
     return float(values[np.searchsorted(cuts, 0.0)])
 
 
+_FEW_CUTS = 24
+"""Up to this many cuts, comparing with every one of them is faster than a binary search."""
+
+
 @kernel()
 def score_rows(X, features, starts, cuts, tables, out):
-    """Add the table entries of dense rows, a block of rows and a feature at a time.
+    """Add the table entries of dense rows, a block of rows at a time and in it feature by feature.
 
-    The search for the bin is the one of `rgboost.data.binning.encode_columns`.
+    The block stays in cache while its columns are read; its values are copied so that the search
+    runs over neighbours.
     """
-    n_rows = X.shape[0]
+    ladder_starts, ladders = make_ladders(starts, cuts)
     found = np.empty(_BLOCK, np.uint32)
-    for k in range(features.shape[0]):
+    values = np.empty(_BLOCK, X.dtype)
+    for start in range(0, X.shape[0], _BLOCK):
+        rows = X[start : start + _BLOCK]
+        scores = out[start : start + _BLOCK]
+        for k in range(features.shape[0]):
+            g = features[k]
+            for i in range(rows.shape[0]):
+                values[i] = rows[i, g]
+            a, n_cuts = starts[k], starts[k + 1] - starts[k]
+            if n_cuts <= _FEW_CUTS:
+                count_cuts(values, cuts[a : a + n_cuts], found)
+            else:
+                climb_ladder(values, ladders[ladder_starts[k] : ladder_starts[k + 1]], found)
+            table = tables[a + k : a + k + n_cuts + 1]
+            for i in range(scores.shape[0]):
+                scores[i] += table[found[i]]
+
+
+@kernel()
+def make_ladders(starts, cuts):
+    """The cuts of each feature with many of them, padded with infinity to a power of two."""
+    n_features = starts.shape[0] - 1
+    ladder_starts = np.zeros(n_features + 1, np.int64)
+    for k in range(n_features):
         n_cuts = starts[k + 1] - starts[k]
-        levels = 0
-        while (1 << levels) <= n_cuts:
-            levels += 1
-        ladder = np.full(1 << levels, np.inf)
-        ladder[:n_cuts] = cuts[starts[k] : starts[k + 1]]
-        table = tables[starts[k] + k : starts[k + 1] + k + 1]
-        g = features[k]
-        for start in range(0, n_rows, _BLOCK):
-            size = min(_BLOCK, n_rows - start)
-            found[:] = 0
-            for level in range(levels - 1, -1, -1):
-                half = np.uint32(1 << level)
-                for i in range(size):
-                    below = ladder[found[i] + half - np.uint32(1)] < X[start + i, g]
-                    found[i] += half if below else np.uint32(0)
-            for i in range(size):
-                out[start + i] += table[found[i]]
+        size = 0
+        if n_cuts > _FEW_CUTS:
+            size = 1
+            while size <= n_cuts:
+                size *= 2
+        ladder_starts[k + 1] = ladder_starts[k] + size
+    ladders = np.full(ladder_starts[n_features], np.inf)
+    for k in range(n_features):
+        if ladder_starts[k + 1] > ladder_starts[k]:
+            for i in range(starts[k + 1] - starts[k]):
+                ladders[ladder_starts[k] + i] = cuts[starts[k] + i]
+    return ladder_starts, ladders
+
+
+@kernel()
+def count_cuts(values, cuts, found_out):
+    """How many cuts are below each value."""
+    found_out[:] = 0
+    for cut in cuts:
+        for i in range(values.shape[0]):
+            found_out[i] += np.uint32(1) if cut < values[i] else np.uint32(0)
+
+
+@kernel()
+def climb_ladder(values, ladder, found_out):
+    """`count_cuts` by a binary search of all values at once; see `rgboost.data.binning`."""
+    found_out[:] = 0
+    half = np.uint32(ladder.shape[0] // 2)
+    while half > 0:
+        for i in range(values.shape[0]):
+            below = ladder[found_out[i] + half - np.uint32(1)] < values[i]
+            found_out[i] += half if below else np.uint32(0)
+        half = np.uint32(half // 2)
 
 
 @kernel()
@@ -161,7 +205,15 @@ def score_entries(indptr, indices, data, slot, at_zero, starts, cuts, tables, lo
         for e in range(indptr[i], indptr[i + 1]):
             k = slot[indices[e]]
             if k >= 0:
-                a, b = starts[k], starts[k + 1]
-                bin_ = np.searchsorted(cuts[a:b], data[e])
-                score += tables[a + k + bin_] - at_zero[k]
+                first, length = starts[k], starts[k + 1] - starts[k]
+                base = first + k
+                x = data[e]
+                while length > 0:  # a search without calls: most features have a cut or two
+                    half = (length + 1) // 2
+                    if cuts[first + half - 1] < x:
+                        first += half
+                        length -= half
+                    else:
+                        length = half - 1
+                score += tables[base + first - starts[k]] - at_zero[k]
         out[i] += score

@@ -59,6 +59,9 @@ PARAMETERS = """
         number of rows. ``"auto"``: the one of these two that is expected to be faster.
         ``"surrogate"``: blocks of iterations on quadratic models of a smooth loss; the fastest
         way to the optimum, by other iterates.
+    gram_memory : int or None
+        Bytes that the statistics of the Gram and surrogate engines may take. None: a quarter of
+        the machine's memory. If it is used up, the direct engine goes on.
     n_jobs : int or None
         Threads. None: as many as the process may use. Results do not depend on it.
     random_state : int, RandomState or None
@@ -98,6 +101,7 @@ class BaseRGBM(BaseEstimator):
         init: str = "best",
         ridge: float = 0.0,
         engine: str = "auto",
+        gram_memory: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -115,6 +119,7 @@ class BaseRGBM(BaseEstimator):
         self.init = init
         self.ridge = ridge
         self.engine = engine
+        self.gram_memory = gram_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -175,6 +180,9 @@ class BaseRGBM(BaseEstimator):
                 n_jobs=check_n_jobs(self.n_jobs),
                 callbacks=[bar] if bar is not None else [],
                 engine=self.engine,  # type: ignore[arg-type]
+                gram_memory=None
+                if self.gram_memory is None
+                else check_count(self.gram_memory, "gram_memory"),
             )
         self.model_: Additive = boosted.model
         self.trace_: Trace = boosted.trace

@@ -7,9 +7,10 @@ between two neighbouring values of the data and each cuts the rows differently.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -137,7 +138,8 @@ def encode_dense(
         thresholds = cuts.thresholds[offsets[0] : offsets[-1]]
         encode_columns(columns, offsets - offsets[0], thresholds, codes[start:stop])
 
-    _map_blocks(encode_block, n_features, n_rows * X.dtype.itemsize, n_jobs)
+    for _ in _map_blocks(encode_block, n_features, n_rows * X.dtype.itemsize, n_jobs):
+        pass
     return codes
 
 
@@ -166,28 +168,35 @@ def empty_codes(n_features: int, n_rows: int, code_type: type) -> NDArray[np.uns
     return codes
 
 
-def _map_blocks(function, n_features: int, bytes_per_column: int, n_jobs: int) -> list:
-    """Call ``function(start, stop)`` on blocks of columns in order, ``n_jobs`` at a time."""
+def _map_blocks(
+    function: Callable[[int, int], Any], n_features: int, bytes_per_column: int, n_jobs: int
+) -> Iterator[Any]:
+    """``function(start, stop)`` of blocks of columns, in order, ``n_jobs`` at a time."""
     # Multiples of 16 columns: a cache line of a C-ordered float32 matrix.
     width = max(16, _BLOCK_BYTES // max(1, bytes_per_column) // 16 * 16)
     width = max(1, min(width, -(-n_features // max(1, n_jobs))))
     starts = range(0, n_features, width)
     stops = [min(start + width, n_features) for start in starts]
     if n_jobs == 1 or len(starts) == 1:
-        return [function(a, b) for a, b in zip(starts, stops, strict=True)]
+        yield from map(function, starts, stops)
+        return
     with ThreadPoolExecutor(n_jobs, "rgboost") as pool:
-        return list(pool.map(function, starts, stops))
+        yield from pool.map(function, starts, stops)
 
 
-def _join_cuts(blocks: list[tuple[NDArray, NDArray, NDArray]]) -> Cuts:
-    counts = np.concatenate([np.diff(offsets) for offsets, _, _ in blocks])
-    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    left_weights = [w for _, _, w in blocks]
-    thresholds = [t for _, t, _ in blocks]
-    blocks.clear()  # with many features these are the largest arrays of all: never hold them twice
-    joined = np.concatenate(thresholds)
-    thresholds.clear()
-    return Cuts(offsets, joined, np.concatenate(left_weights))
+def _join_cuts(blocks: Iterable[tuple[NDArray, NDArray, NDArray]]) -> Cuts:
+    """Append block after block. With many features these are the largest arrays of all: they grow
+    in place, and are never held twice."""
+    counts = [np.zeros(1, np.int64)]
+    thresholds, left_weight = np.empty(0), np.empty(0)
+    for offsets, more_thresholds, more_weight in blocks:
+        counts.append(np.diff(offsets))
+        old, new = len(thresholds), len(thresholds) + len(more_thresholds)
+        thresholds.resize(new, refcheck=False)
+        left_weight.resize(new, refcheck=False)
+        thresholds[old:] = more_thresholds
+        left_weight[old:] = more_weight
+    return Cuts(np.cumsum(np.concatenate(counts)), thresholds, left_weight)
 
 
 @kernel()

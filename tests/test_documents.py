@@ -17,7 +17,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), 
 MODULES = [
     name
     for _, name, _ in pkgutil.walk_packages(rgboost.__path__, "rgboost.")
-    if not name.endswith(("__main__", ".demo"))
+    if not name.endswith(("__main__", ".demo", ".cli"))
 ]
 
 

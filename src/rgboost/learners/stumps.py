@@ -87,9 +87,10 @@ class Stumps(LearnerFamily):
         arrays: Any
         if scipy.sparse.issparse(X):
             columns = as_sorted_csc(X)
-            cuts, entries = bin_sparse(columns, plan, weight, n_jobs)
-            arrays = SparseStumps(entries, make_splits(cuts, total, self.leaves == "signed"))
             cells = float(columns.nnz + X.shape[1])
+            cuts, entries = bin_sparse(columns, plan, weight, n_jobs)
+            del columns  # the bins say it all; room for what follows
+            arrays = SparseStumps(entries, make_splits(cuts, total, self.leaves == "signed"))
         else:
             cuts, codes = bin_dense(X, plan, weight, n_jobs)
             arrays = dense_stumps(codes, make_splits(cuts, total, self.leaves == "signed"))

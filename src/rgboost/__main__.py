@@ -1,0 +1,5 @@
+"""``python -m rgboost``."""
+
+from .cli import main
+
+main()

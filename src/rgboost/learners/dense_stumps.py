@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
+from .._jit import kernel, scalar
 from .._math import blocked_sum
 from .kernels import accumulate, direction, make_pick, scratch_size, search_columns
 from .splits import (
@@ -22,6 +22,8 @@ from .stump_statistics import add_table, expand_codes, fill_column, joint_bins, 
 
 _COPIES = 4
 _STRIDE = 256
+_SHORT = 1024
+"""Rows below which four copies of the bins are not worth clearing and adding up."""
 
 
 class DenseStumps(NamedTuple):
@@ -46,8 +48,8 @@ def _scratch_size(learners):
     return max(_COPIES * _STRIDE, learners.splits.most_bins)
 
 
-@kernel()
-def fill_bins(learners, column, residual, lo, hi, scratch):
+@scalar()
+def fill_bins(codes, words, wide, n_bins, residual, lo, hi, bins_out, values):
     """Sums of residuals in each bin of a column, over rows lo..hi (lo a multiple of 8).
 
     One addition a row. Bins are read eight at a time, and four copies of the sums take turns, so
@@ -55,56 +57,54 @@ def fill_bins(learners, column, residual, lo, hi, scratch):
 
         word:  b0 b1 b2 b3 b4 b5 b6 b7      copy:  0 1 2 3 0 1 2 3
     """
-    bins_out = scratch.bins
-    n_bins = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
-    codes = learners.codes[column]
     if n_bins == 2:
-        fill_two_bins(codes, residual, lo, hi, scratch)
-        return n_bins
-    if learners.wide:
-        bins_out[:n_bins] = 0.0
-        for i in range(lo, hi):
+        fill_two_bins(codes, residual, lo, hi, bins_out, values)
+    elif wide or hi - lo < _SHORT:
+        for s in range(n_bins):
+            bins_out[s] = 0.0
+        for i in range(np.uint64(lo), np.uint64(hi)):
             bins_out[codes[i]] += residual[i]
-        return n_bins
-    bins_out[: _COPIES * _STRIDE] = 0.0
-    words = learners.words[column]
-    whole = lo + (hi - lo) // 8 * 8
-    byte = np.uint64(255)
-    for k in range(lo // 8, whole // 8):
-        word = words[k]
-        i = k * 8
-        for b in range(8):
-            code = (word >> np.uint64(8 * b)) & byte
-            bins_out[code + np.uint64(_STRIDE * (b % _COPIES))] += residual[i + b]
-    for i in range(whole, hi):
-        bins_out[codes[i]] += residual[i]
-    for s in range(n_bins):
-        bins_out[s] = (bins_out[s] + bins_out[_STRIDE + s]) + (
-            bins_out[2 * _STRIDE + s] + bins_out[3 * _STRIDE + s]
-        )
-    return n_bins
+    else:
+        bins_out[: _COPIES * _STRIDE] = 0.0
+        whole = lo + (hi - lo) // 8 * 8
+        byte = np.uint64(255)
+        for k in range(lo // 8, whole // 8):
+            word = words[k]
+            i = k * 8
+            for b in range(8):
+                code = (word >> np.uint64(8 * b)) & byte
+                bins_out[code + np.uint64(_STRIDE * (b % _COPIES))] += residual[i + b]
+        for i in range(whole, hi):
+            bins_out[codes[i]] += residual[i]
+        for s in range(n_bins):
+            bins_out[s] = (bins_out[s] + bins_out[_STRIDE + s]) + (
+                bins_out[2 * _STRIDE + s] + bins_out[3 * _STRIDE + s]
+            )
 
 
 @kernel()
-def fill_two_bins(codes, residual, lo, hi, scratch):
+def fill_two_bins(codes, residual, lo, hi, bins_out, values):
     """`fill_bins` for an indicator: a masked sum, which the compiler vectorises.
 
     No split is right of the last bin, so its sum is not needed.
     """
-    scratch.bins[0] = 0.0
-    scratch.bins[1] = 0.0
-    size = scratch.values.shape[0]
+    bins_out[0] = 0.0
+    bins_out[1] = 0.0
+    size = values.shape[0]
     for start in range(lo, hi, size):
         c = codes[start : min(start + size, hi)]
         r = residual[start : min(start + size, hi)]
         for i in range(r.shape[0]):
-            scratch.values[i] = 0.0 if c[i] else r[i]
-        scratch.bins[0] += blocked_sum(scratch.values, r.shape[0])
+            values[i] = 0.0 if c[i] else r[i]
+        bins_out[0] += blocked_sum(values, r.shape[0])
 
 
 @fill_column.register(DenseStumps)
 def _fill_column(learners, column, values, total, scratch):
-    return fill_bins(learners, column, values, 0, values.shape[0], scratch)
+    n_bins = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
+    codes, words, n = learners.codes[column], learners.words[column], values.shape[0]
+    fill_bins(codes, words, learners.wide, n_bins, values, 0, n, scratch.bins, scratch.values)
+    return n_bins
 
 
 @table_base.register(DenseStumps)
@@ -142,26 +142,33 @@ def _joint_bins(learners, codes, bin_weights, column, weight, table_out):
 
 @accumulate.register(DenseStumps)
 def _accumulate(learners, columns, residual, lo, hi, scratch, partial_out):
+    codes, words, wide = learners.codes, learners.words, learners.wide
+    offsets, bins, values = learners.splits.offsets, scratch.bins, scratch.values
     for k in range(columns.shape[0]):
-        n_bins = fill_bins(learners, columns[k], residual, lo, hi, scratch)
+        c = columns[k]
+        n_bins = offsets[c + 1] - offsets[c] + 1
+        fill_bins(codes[c], words[c], wide, n_bins, residual, lo, hi, bins, values)
         for s in range(n_bins):
-            partial_out[k, s] += scratch.bins[s]
+            partial_out[k, s] += bins[s]
 
 
 @search_columns.register(DenseStumps)
 def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch, partial, best_out):
-    splits, bins = learners.splits, scratch.bins
+    codes, words, wide = learners.codes, learners.words, learners.wide
+    splits, bins, values = learners.splits, scratch.bins, scratch.values
     offsets, left_weight, gain = splits.offsets, splits.left_weight, splits.gain
     columns, restricted = subset.columns, subset.restricted
+    score, learner, inner = best_out.score, best_out.learner, best_out.inner
     base = shared_score(splits, total)
     slope, shift = expected_sum(splits, total)
+    n = residual.shape[0]
     for k in range(k_start, k_stop):
         c = columns[k]
         first, stop = offsets[c], offsets[c + 1]
+        n_bins = stop - first + 1
         if partial.shape[0] == 0:
-            fill_bins(learners, c, residual, 0, residual.shape[0], scratch)
+            fill_bins(codes[c], words[c], wide, n_bins, residual, 0, n, bins, values)
         else:
-            n_bins = stop - first + 1
             bins[:n_bins] = partial[0, k, :n_bins]
             for chunk in range(1, partial.shape[0]):
                 for s in range(n_bins):
@@ -171,7 +178,7 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
             found = scan_candidates(bins, left_weight, gain, first, chosen, slope, shift, base)
         else:
             found = scan_splits(bins, left_weight, gain, first, stop, slope, shift, base)
-        best_out.score[k], best_out.learner[k], best_out.inner[k] = found
+        score[k], learner[k], inner[k] = found
 
 
 @make_pick.register(DenseStumps)

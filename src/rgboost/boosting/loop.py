@@ -57,14 +57,13 @@ def run_block(learners, terms, rule, subsets, rows, held_learners, held, record,
     """Run as many iterations as the record has room for."""
     scratch = Scratch(np.empty(scratch_size(learners)), np.empty(TILE), np.empty(TILE))
     n_iter = record.learner.shape[0]
-    pick = Pick(-1, 0, 0.0, 0.0, 0.0)
-    step = 0.0
+    move = Pick(-1, 0, 0.0, 0.0, 0.0)
     goal = 0
     for m in range(n_iter + 1):
         # (5) of the iteration before, and (1): f += step b, and the pseudo-residual r
         last = m == n_iter
-        sweep(learners, terms, pick, step, subsets, m, last, rows, work, scratch, seat)
-        sweep_held(held_learners, terms, pick, step, held, scratch, seat)
+        sweep(learners, terms, move, subsets, m, last, rows, work, scratch, seat)
+        sweep_held(held_learners, terms, move, held, scratch, seat)
         goal = wait_for_all(seat, goal)
         if last:
             break
@@ -81,47 +80,47 @@ def run_block(learners, terms, rule, subsets, rows, held_learners, held, record,
         else:
             step = rule.rho * pick.gradient
         step *= rule.learning_rate
+        left, right = step * pick.left, step * pick.right
+        move = Pick(pick.learner, pick.column, pick.gradient, left, right)
         if seat.rank == 0:
             record.loss[m] = loss
             record.held_loss[m] = held_loss
             record.learner[m] = pick.learner
-            record.left[m] = step * pick.left
-            record.right[m] = step * pick.right
+            record.left[m] = left
+            record.right[m] = right
             record.gradient[m] = pick.gradient
 
 
 @kernel()
-def sweep(learners, terms, pick, step, subsets, m, last, rows, work, scratch, seat):
+def sweep(learners, terms, move, subsets, m, last, rows, work, scratch, seat):
     """One pass over this thread's rows: apply the pending step, then sum the columns of J."""
     columns = subset_columns(subsets, m)
     by_rows = work.partial.shape[0] > 0 and not last
-    pending = pick.learner >= 0
+    pending = move.learner >= 0
     for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
         if pending:
             rows.loss_sums[chunk] = 0.0
             rows.residual_sums[chunk] = 0.0
-        if by_rows:
-            work.partial[chunk, : columns.shape[0]] = 0.0
         for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
             hi = min(lo + TILE, rows.chunks[chunk + 1])
             if pending:
-                advance(learners, terms, pick, step, rows, chunk, lo, hi, scratch)
+                advance(learners, terms, move, rows, chunk, lo, hi, scratch)
             if by_rows:
-                partial = work.partial[chunk]
-                accumulate(learners, columns, rows.residual, lo, hi, scratch, partial)
+                partial, first = work.partial[chunk], lo == rows.chunks[chunk]
+                accumulate(learners, columns, rows.residual, lo, hi, scratch, first, partial)
 
 
 @kernel()
-def sweep_held(learners, terms, pick, step, held, scratch, seat):
+def sweep_held(learners, terms, move, held, scratch, seat):
     """Apply the pending step to this thread's rows of the validation set."""
-    if pick.learner < 0:
+    if move.learner < 0:
         return
     for chunk in range(seat.rank, held.chunks.shape[0] - 1, seat.size):
         held.loss_sums[chunk] = 0.0
         held.residual_sums[chunk] = 0.0
         for lo in range(held.chunks[chunk], held.chunks[chunk + 1], TILE):
             hi = min(lo + TILE, held.chunks[chunk + 1])
-            advance(learners, terms, pick, step, held, chunk, lo, hi, scratch)
+            advance(learners, terms, move, held, chunk, lo, hi, scratch)
 
 
 @kernel()

@@ -18,8 +18,8 @@ from ..losses.logistic import LogisticTerms
 from ..losses.ridged import RidgedTerms
 from ..losses.squared import SquaredTerms
 
-TILE = 16_384
-"""Rows that are updated at once: their residuals (128 KiB) are still in cache when the columns of
+TILE = 24_576
+"""Rows that are updated at once: their residuals (192 KiB) are still in cache when the columns of
 J are summed over them."""
 
 
@@ -76,11 +76,12 @@ def start_rows(terms, rows):
 
 
 @kernel()
-def advance(learners, terms, pick, step, rows, chunk, lo, hi, scratch):
-    """f += step b on rows lo..hi of a chunk, and their residuals and sums anew."""
-    direction(learners, pick, lo, hi, scratch.delta)
-    for i in range(hi - lo):
-        scratch.delta[i] *= step
+def advance(learners, terms, move, rows, chunk, lo, hi, scratch):
+    """f += step b on rows lo..hi of a chunk, and their residuals and sums anew.
+
+    ``move`` is the pick with its b multiplied by the step.
+    """
+    direction(learners, move, lo, hi, scratch.delta)
     add_step(terms, rows, lo, hi, scratch.delta, scratch.values)
     add_sums(rows, chunk, lo, hi, scratch.values)
 

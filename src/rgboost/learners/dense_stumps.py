@@ -65,7 +65,9 @@ def fill_bins(codes, words, wide, n_bins, residual, lo, hi, bins_out, values):
         for i in range(np.uint64(lo), np.uint64(hi)):
             bins_out[codes[i]] += residual[i]
     else:
-        bins_out[: _COPIES * _STRIDE] = 0.0
+        for copy in range(_COPIES):
+            for s in range(n_bins):
+                bins_out[copy * _STRIDE + s] = 0.0
         whole = lo + (hi - lo) // 8 * 8
         byte = np.uint64(255)
         for k in range(lo // 8, whole // 8):
@@ -141,15 +143,20 @@ def _joint_bins(learners, codes, bin_weights, column, weight, table_out):
 
 
 @accumulate.register(DenseStumps)
-def _accumulate(learners, columns, residual, lo, hi, scratch, partial_out):
+def _accumulate(learners, columns, residual, lo, hi, scratch, first, partial_out):
     codes, words, wide = learners.codes, learners.words, learners.wide
     offsets, bins, values = learners.splits.offsets, scratch.bins, scratch.values
     for k in range(columns.shape[0]):
         c = columns[k]
         n_bins = offsets[c + 1] - offsets[c] + 1
         fill_bins(codes[c], words[c], wide, n_bins, residual, lo, hi, bins, values)
-        for s in range(n_bins):
-            partial_out[k, s] += bins[s]
+        out = partial_out[k]
+        if first:
+            for s in range(n_bins):
+                out[s] = bins[s]
+        else:
+            for s in range(n_bins):
+                out[s] += bins[s]
 
 
 @search_columns.register(DenseStumps)

@@ -190,7 +190,7 @@ def _scratch_size(learners):
 
 @accumulate.register(DenseDictionary)
 @accumulate.register(SparseDictionary)
-def _accumulate(learners, columns, residual, lo, hi, scratch, partial_out):
+def _accumulate(learners, columns, residual, lo, hi, scratch, first, partial_out):
     pass
 
 

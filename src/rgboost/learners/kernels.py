@@ -80,8 +80,11 @@ def scratch_size(learners):
 
 
 @by_type
-def accumulate(learners, columns, residual, lo, hi, scratch, partial_out):
-    """Add what rows lo..hi say about the columns of J: ``partial_out[k]`` for column k of J."""
+def accumulate(learners, columns, residual, lo, hi, scratch, first, partial_out):
+    """Add what rows lo..hi say about the columns of J: ``partial_out[k]`` for column k of J.
+
+    ``first`` tells that ``partial_out`` is to be written, not added to.
+    """
 
 
 @by_type

@@ -35,7 +35,7 @@ def _scratch_size(learners):
 
 
 @accumulate.register(SparseStumps)
-def _accumulate(learners, columns, residual, lo, hi, scratch, partial_out):
+def _accumulate(learners, columns, residual, lo, hi, scratch, first, partial_out):
     pass  # a column is short: it is searched whole
 
 

@@ -3,8 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# The benchmark has an environment of its own, with the peers. Options: make bench BENCH="--fresh"
+BENCH_VENV := .venv-bench
+BENCH_STAMP := $(BENCH_VENV)/.installed
+PEERS := lightgbm catboost interpret-core
 
-.PHONY: demo test lint unit kernels bench clean clean-cache
+.PHONY: demo test lint unit kernels bench bench-full clean clean-cache
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rgboost needs Python 3.11 or later; set PYTHON=...")'
@@ -28,12 +32,21 @@ unit: $(STAMP)
 kernels: $(STAMP)  ## the kernel tests once more as plain Python, so that no compiled branch hides a typo
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto -q -m kernel
 
-bench: $(STAMP)  ## speed against LightGBM and XGBoost
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[bench]'
-	$(BIN)/python benchmarks/bench_direct.py
+$(BENCH_STAMP): pyproject.toml
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[plot]' $(PEERS)
+	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check xgboost-cpu \
+		|| $(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check xgboost
+	touch $(BENCH_STAMP)
+
+bench: $(BENCH_STAMP)  ## speed against every peer, short set (under 5 minutes)
+	$(BENCH_VENV)/bin/python -m benchmarks.run --set short $(BENCH)
+
+bench-full: $(BENCH_STAMP)  ## the full set
+	$(BENCH_VENV)/bin/python -m benchmarks.run --set full $(BENCH)
 
 clean-cache:  ## after a change to a kernel that others call
 	find src tests -name "*.nb[ic]" -delete
 
 clean:
-	rm -rf $(VENV) out
+	rm -rf $(VENV) $(BENCH_VENV) out

@@ -40,33 +40,34 @@ class Diagonal:
 class Factor:
     """Solve with A' diag(x) A itself, by a Cholesky factor with pivots.
 
-    Columns that depend on others within rounding are left out: coordinates of 0 for them are one
-    of the solutions.
+    Columns that depend on others within rounding are left out: 0 for them is one of the solutions.
     """
 
     def __init__(self, span: Span, x: Vector) -> None:
+        self.span = span
         gram = span.gram(x)
         norm = np.sqrt(np.maximum(np.diag(gram), 0.0))
-        self.scale = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
-        gram *= self.scale
-        gram *= self.scale[:, None]
+        scale = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
+        gram *= scale
+        gram *= scale[:, None]
+        self.n_columns = len(gram)
         noise = _RANK * len(gram) * np.finfo(float).eps
         upper, pivots, rank, _ = lapack.dpstrf(gram.T, tol=noise, overwrite_a=1)
         self.upper: NDArray[np.float64] = upper[:rank, :rank]
         self.kept = pivots[:rank] - 1
-        self.n_coordinates = len(norm)
+        self.scale = scale[self.kept]
 
     @property
     def rank(self) -> int:
         return len(self.kept)
 
     def solve(self, s: Vector) -> Vector:
-        out = np.zeros(self.n_coordinates)
-        scale = self.scale[self.kept]
-        if len(scale):
-            half = solve_triangular(self.upper, scale * s[self.kept], trans=1, check_finite=False)
-            out[self.kept] = scale * solve_triangular(self.upper, half, check_finite=False)
-        return out
+        z = np.zeros(self.n_columns)
+        if self.rank:
+            sums = self.scale * self.span.to_columns(s)[self.kept]
+            half = solve_triangular(self.upper, sums, trans=1, check_finite=False)
+            z[self.kept] = self.scale * solve_triangular(self.upper, half, check_finite=False)
+        return self.span.from_columns(z)
 
 
 @dataclass
@@ -100,29 +101,39 @@ class Step:
 Stop = Callable[[Step], bool]
 
 
+@dataclass(frozen=True)
+class System:
+    """The equations of a step: everything but the right-hand side's gradient."""
+
+    span: Span
+    weight: Vector
+    solver: Diagonal | Factor
+
+
 def newton_step(
-    span: Span,
-    weight: Vector,
+    system: System,
     gradient: Vector,
     curvature: Vector,
-    solver: Diagonal | Factor,
     stop: Stop,
     most_products: float,
+    near: Step | None = None,
 ) -> Step:
-    """Conjugate gradients for the step, preconditioned by ``solver``, until ``stop`` says so.
+    """Conjugate gradients for the step, preconditioned, until ``stop`` says so.
 
-    Where constants are in the range, the best one is taken first. From there on every direction
-    is orthogonal to the constants, whose large eigenvalue (one for each feature) is out of the way.
+    They start at ``near``, the step of similar equations, or at zero. Where constants are in the
+    range, the best one is added first. From there on every direction is orthogonal to the
+    constants, whose large eigenvalue (one for each feature) is out of the way.
     """
+    span, weight = system.span, system.weight
     heavy = weight * curvature
-    step = _begin(span, weight, gradient, heavy)
-    z = solver.solve(step.sums)
-    step.error = step.first_error = float(step.sums @ z)
+    step = _begin(system, gradient, heavy, near)
+    z = system.solver.solve(step.sums)
+    step.error = step.first_error = float((step.sums * z).sum())
     direction = -z
     while step.error > 0.0 and not stop(step) and step.products + 1.5 <= most_products:
         along = span.rows(direction)
         curve = span.sums(heavy * along)
-        bend = float(direction @ curve)
+        bend = float((direction * curve).sum())
         if bend <= 0.0:
             break
         length = step.error / bend
@@ -131,8 +142,8 @@ def newton_step(
         step.sums += length * curve
         step.decrease += 0.5 * length * step.error
         step.products += 1.0
-        z = solver.solve(step.sums)
-        before, step.error = step.error, float(step.sums @ z)
+        z = system.solver.solve(step.sums)
+        before, step.error = step.error, float((step.sums * z).sum())
         direction *= step.error / before
         direction -= z
     step.dual = gradient + curvature * step.change
@@ -142,19 +153,22 @@ def newton_step(
     return step
 
 
-def _begin(span: Span, weight: Vector, gradient: Vector, heavy: Vector) -> Step:
-    slope = weight * gradient
+def _begin(system: System, gradient: Vector, heavy: Vector, near: Step | None) -> Step:
+    span = system.span
+    change = np.zeros(span.n_rows) if near is None else near.change.copy()
+    slope = system.weight * gradient + heavy * change
     constant = 0.0
-    if span.holds_constants:
-        constant = -float(slope.sum()) / float(heavy.sum())
-    change = np.full(span.n_rows, constant)
+    if span.holds_constants and (total := float(heavy.sum())) > 0.0:
+        constant = -float(slope.sum()) / total
+        change += constant
+        slope += constant * heavy
     return Step(
-        t=np.zeros(span.n_coordinates),
-        constant=constant,
+        t=np.zeros(span.n_coordinates) if near is None else near.t.copy(),
+        constant=constant + (0.0 if near is None else near.constant),
         change=change,
         dual=gradient,
-        sums=span.sums(slope + heavy * change),
-        decrease=-0.5 * constant * float(slope.sum()),
+        sums=span.sums(slope),
+        decrease=0.5 * constant * constant * float(heavy.sum()),
         error=0.0,
         first_error=0.0,
         products=0.5,

@@ -13,6 +13,7 @@ of the rows: a diagonal is all that a feature's block of A'DA has.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,19 +22,13 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from .._jit import kernel
-from .._team import Team
-from ..boosting.row_gram import (
-    MOST_BINS_IN_ALL,
-    N_TABLES,
-    RowBins,
-    fill_whole_gram,
-    make_row_bins,
-)
-from ..boosting.statistics import MemoryStatistics
+from .._team import Team, wait_for_all
+from ..boosting.row_gram import MOST_BINS_IN_ALL, RowBins, add_pairs, make_row_bins
+from ..boosting.statistics import MemoryStatistics, weigh_bins
 from ..learners.base import Prepared
 from ..learners.dictionary import DenseDictionary, PreparedDictionary
 from ..learners.sparse_stumps import SparseStumps
-from ..learners.stump_statistics import expand_codes
+from ..learners.stump_statistics import expand_codes, joint_bins
 from ..learners.stumps import PreparedStumps
 from ..losses import Squared
 
@@ -60,6 +55,10 @@ class Span(ABC):
     gram_cells: float
     """Entries of the data that `gram` reads; infinite if there is no way to make it."""
 
+    def use(self, team: Team) -> None:
+        """Work with these threads from now on."""
+        return
+
     @abstractmethod
     def rows(self, t: Vector) -> Vector:
         """A t, a new array."""
@@ -74,7 +73,15 @@ class Span(ABC):
 
     @abstractmethod
     def gram(self, x: Vector) -> NDArray[np.float64]:
-        """A' diag(x) A."""
+        """C' diag(x) C for columns C = A N that span the range, most dependencies left out."""
+
+    def to_columns(self, sums: Vector) -> Vector:
+        """C' x from A' x: sums over rows for the columns of `gram`."""
+        return sums
+
+    def from_columns(self, z: Vector) -> Vector:
+        """Coordinates t with A t = C z."""
+        return z
 
     @abstractmethod
     def matrix(self) -> Any:
@@ -95,11 +102,11 @@ class StumpSpan(Span):
         self.first = self.offsets[used] + used  # of the bins of all features
         self.last = self.offsets[used + 1] + used
         self.n_bins = int(self.offsets[-1]) + len(n_splits)
-        kept = np.repeat(n_splits > 0, n_splits + 1)
-        inner = kept.copy()
+        inner = np.repeat(n_splits > 0, n_splits + 1)
+        self.bins = np.flatnonzero(inner)
         inner[self.last] = False
         self.splits_at = np.flatnonzero(inner)  # the bin left of each split
-        self.at = np.flatnonzero(inner if self.signed else kept)
+        self.at = self.splits_at if self.signed else self.bins
         self.n_rows, self.n_coordinates = n_rows, len(self.at)
         self.starts = np.searchsorted(self.at, self.first)
         self.holds_constants = not self.signed and len(used) > 0
@@ -111,6 +118,9 @@ class StumpSpan(Span):
             self.gram_cells = cells * cells / max(1, n_rows) / 2
         if splits.most_bins > _MOST_BINS:
             self.gram_cells = np.inf
+
+    def use(self, team: Team) -> None:
+        self.team = self.statistics.team = team
 
     def tables(self, t: Vector) -> Vector:
         """Tables of all features, as `rgboost.boosting.statistics` lays them out."""
@@ -127,18 +137,12 @@ class StumpSpan(Span):
         """The score of every row at tables of all features."""
         if self.row_bins is None:
             return self.statistics.score(tables).copy()
-        zero_bins = self.first + self.arrays.entries.zero_code[self.features]
-        base = np.zeros(self.n_bins)
-        base[self.at_all_bins] = np.repeat(tables[zero_bins], self.last - self.first + 1)
-        out = np.full(self.n_rows, tables[zero_bins].sum())
-        add_row_bins(self.row_bins, tables - base, out)
+        at_zero = tables[self.first + self.arrays.entries.zero_code[self.features]]
+        change = np.zeros(self.n_bins)
+        change[self.bins] = tables[self.bins] - np.repeat(at_zero, self.last - self.first + 1)
+        out = np.full(self.n_rows, at_zero.sum())
+        add_row_bins(self.row_bins, change, out)
         return out
-
-    @property
-    def at_all_bins(self) -> NDArray[np.int64]:
-        sizes = self.last - self.first + 1
-        ends = np.cumsum(sizes)
-        return np.arange(ends[-1]) + np.repeat(self.first - (ends - sizes), sizes)
 
     def bin_sums(self, x: Vector) -> Vector:
         """Sums of x in every bin of every feature."""
@@ -162,51 +166,88 @@ class StumpSpan(Span):
             sums[self.first] += sums[self.last]
         return sums[self.at]
 
-    def gram(self, x: Vector) -> NDArray[np.float64]:
-        gram = self._bin_gram(x)
-        if not self.signed:
-            return gram
-        sizes = self.last - self.first + 1
-        last = np.cumsum(sizes) - 1
-        first = last - sizes + 1
-        gram[first] -= gram[last]
-        gram[:, first] -= gram[:, last]
-        inner = np.delete(np.arange(len(gram)), last)
-        return gram[np.ix_(inner, inner)]
+    @cached_property
+    def kept(self) -> NDArray[np.int64]:
+        """The bins (of all features) that span the range together with the constant.
 
-    def _bin_gram(self, x: Vector) -> NDArray[np.float64]:
-        """Weights of pairs of bins, by differences of weights left of pairs of splits."""
-        bins = self.at_all_bins
-        inner = np.searchsorted(bins, self.splits_at)
-        last = np.searchsorted(bins, self.last)
-        first = np.searchsorted(bins, self.first)
-        left_weight, total = self.statistics.weigh_splits(x)
-        gram = np.empty((len(bins), len(bins)))
-        gram[np.ix_(inner, inner)] = self._left_gram(x)
-        gram[np.ix_(last, inner)] = left_weight
-        gram[np.ix_(inner, last)] = left_weight[:, None]
-        gram[np.ix_(last, last)] = total
-        for axis in (0, 1):
-            whole = gram if axis == 0 else gram.T
-            begin = whole[first].copy()
-            whole[1:] = np.diff(whole, axis=0)
-            whole[first] = begin
+        Of each feature all but one: the bin of zero if rows are sparse, whose sums are known by
+        subtraction only, or else the heaviest.
+        """
+        if isinstance(self.arrays, SparseStumps):
+            dropped = self.first + self.arrays.entries.zero_code[self.features]
+        else:
+            sums = self.bin_sums(np.ones(self.n_rows))
+            ends = zip(self.first, self.last, strict=True)
+            dropped = np.array([a + int(np.argmax(sums[a : b + 1])) for a, b in ends])
+        return np.setdiff1d(self.bins, dropped)
+
+    @cached_property
+    def signed_columns(self) -> scipy.sparse.csr_array:
+        """The columns of signed stumps, from the constant and the bins that are kept."""
+        place = np.full(self.n_bins, -1)
+        place[self.kept] = np.arange(1, len(self.kept) + 1)
+        out = scipy.sparse.lil_array((len(self.kept) + 1, self.n_coordinates))
+
+        def add(column: int, bin_: int, sign: float, first: int, last: int) -> None:
+            if place[bin_] >= 0:
+                out[place[bin_], column] += sign
+                return
+            out[0, column] += sign  # the bin that was dropped: 1 less the others of its feature
+            others = place[first : last + 1]
+            for row in others[others >= 0]:
+                out[row, column] -= sign
+
+        for first, last, start in zip(self.first, self.last, self.starts, strict=True):
+            add(start, first, 1.0, first, last)
+            add(start, last, -1.0, first, last)
+            for k in range(1, last - first):
+                add(start + k, first + k, 1.0, first, last)
+        return out.tocsr()
+
+    def gram(self, x: Vector) -> NDArray[np.float64]:
+        bins = self._row_gram(x) if self.by_rows else self._column_gram(x)
+        gram = np.empty((len(self.kept) + 1, len(self.kept) + 1))
+        gram[1:, 1:] = bins
+        gram[0, 1:] = gram[1:, 0] = np.diag(bins)
+        gram[0, 0] = x.sum()
+        if self.signed:
+            columns = self.signed_columns
+            return np.asarray(columns.T @ (columns.T @ gram).T)
         return gram
 
-    def _left_gram(self, x: Vector) -> NDArray[np.float64]:
-        n_splits, n_features = int(self.offsets[-1]), len(self.offsets) - 1
-        out = np.zeros((n_splits, n_splits))
-        if self.by_rows:
-            tables = np.empty((N_TABLES, self.n_bins, self.n_bins))
-            entries = self.arrays.entries
-            self.team.run(
-                fill_whole_gram, self.rows_by_bins(), entries, self.offsets, x, tables, out
-            )
-            return out
-        for g in range(n_features):
-            a, b = self.offsets[g], self.offsets[g + 1]
-            self.statistics.weighted_gram_rows([g], range(g, n_features), x, out[a:b])
-            out[b:, a:b] = out[a:b, b:].T
+    def to_columns(self, sums: Vector) -> Vector:
+        if self.signed:
+            return sums
+        total = sums[: self.last[0] - self.first[0] + 1].sum()
+        return np.concatenate([[total], sums[self._kept_coordinates]])
+
+    def from_columns(self, z: Vector) -> Vector:
+        if self.signed:
+            return z
+        t = np.zeros(self.n_coordinates)
+        t[: self.last[0] - self.first[0] + 1] = z[0]
+        t[self._kept_coordinates] += z[1:]
+        return t
+
+    @cached_property
+    def _kept_coordinates(self) -> NDArray[np.int64]:
+        return np.searchsorted(self.at, self.kept)
+
+    def _row_gram(self, x: Vector) -> NDArray[np.float64]:
+        """Weights of pairs of bins that sparse rows store."""
+        table = np.zeros((self.n_bins, self.n_bins))
+        add_pairs(self.rows_by_bins(), x, 0, self.n_rows, table)
+        table = table[np.ix_(self.kept, self.kept)]
+        return table + np.triu(table, 1).T
+
+    def _column_gram(self, x: Vector) -> NDArray[np.float64]:
+        """Weights of pairs of bins, two features at a time."""
+        place = np.full(self.n_bins, -1)
+        place[self.kept] = np.arange(len(self.kept))
+        out = np.empty((len(self.kept), len(self.kept)))
+        codes = np.empty((len(self.features), self.n_rows), np.uint16)
+        arguments = self.arrays, self.features, self.first, place, codes, x
+        self.team.run(fill_bin_gram, *arguments, out)
         return out
 
     def rows_by_bins(self) -> RowBins:
@@ -234,6 +275,31 @@ class StumpSpan(Span):
 @kernel()
 def fill_codes(learners, column, codes_out):
     expand_codes(learners, column, 1, codes_out)
+
+
+@kernel()
+def fill_bin_gram(learners, features, first, place, codes, weight, out, seat):
+    """Weights of the rows in both of two bins, for bins that have a place in ``out``."""
+    stride = learners.splits.most_bins
+    offsets = learners.splits.offsets
+    n_features = features.shape[0]
+    for a in range(seat.rank, n_features, seat.size):
+        expand_codes(learners, features[a], stride, codes[a])
+    wait_for_all(seat, 0)
+    table = np.empty((stride, stride))
+    for a in range(n_features):
+        n_bins = offsets[features[a] + 1] - offsets[features[a]] + 1
+        bin_weights = weigh_bins(codes[a], stride, weight, np.zeros(n_bins))
+        for b in range(a + (seat.rank - a) % seat.size, n_features, seat.size):
+            joint_bins(learners, codes[a], bin_weights, features[b], weight, table)
+            n_others = offsets[features[b] + 1] - offsets[features[b]] + 1
+            for k in range(n_bins):
+                row = place[first[a] + k]
+                for j in range(n_others):
+                    column = place[first[b] + j]
+                    if row >= 0 and column >= 0:
+                        out[row, column] = table[k, j]
+                        out[column, row] = table[k, j]
 
 
 @kernel()

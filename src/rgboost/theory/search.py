@@ -1,0 +1,261 @@
+"""The search for a good lower bound of the best loss; `rgboost.theory.dual` says why it is one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from .dual import Effort, Ground, Search
+from .projection import Diagonal, Step, System, newton_step
+from .span import Vector
+
+_EXACT = 1e-13
+"""v is orthogonal up to rounding if no feature explains more than this share of its length."""
+
+_FLAT = 1e-3
+"""Where the curvature is 0 (Huber's tails) this share of the largest one is taken at first."""
+
+_FAR = 0.01
+"""A step that gains more than this share of the loss is taken before a bound is worth its cost."""
+
+_SHARE = 0.1
+"""Share of the gap that the error of conjugate gradients may have."""
+
+_CLOSE = 0.1
+"""Share of the way to the end of the domain that makes a row close to it."""
+
+_LOOSE = 1e-4
+"""Share of the gain that the error may have while rows are still being put at the end."""
+
+_ROUNDS = 12
+"""How often rows outside of the conjugate's domain are put at its end, and the rest solved anew."""
+
+_MOST_EXACT = 15.0
+"""Products that the refinement of one exact solution may take."""
+
+_MOST_PRODUCTS = 1000.0
+"""Products that one solution by conjugate gradients may take, whatever the budget."""
+
+_POOR = 0.1
+"""A bound below this share of the loss may be worse than the one that takes no effort."""
+
+_SCALES = 6
+"""Rounds of the search for the best scale of v."""
+
+DEFAULT_RADIUS = 1000.0
+"""Standard deviations of the model's scores."""
+
+
+class Searcher:
+    """Newton's method from given scores, with lower bounds of the best loss on the way."""
+
+    def __init__(
+        self, ground: Ground, score: Vector, effort: Effort, radius: float | None = None
+    ) -> None:
+        self.ground, self.effort, self.wanted_radius = ground, effort, radius
+        loss = ground.value(score)
+        n = ground.span.n_coordinates
+        self.found = Search(score, loss, score, loss, np.zeros(n), loss, excess=math.inf)
+        self.optimise = effort.tightness == 1.0
+        self.far = effort.enough if self.optimise else _FAR
+        self.flat = _FLAT
+        self.length = 0.0
+        self.last = np.zeros_like(score), score, loss, 0.0
+        self.last_radius, self.last_error = math.inf, 0.0
+
+    def run(self) -> Search:
+        found = self.found
+        if len(found.t) == 0:  # nothing can be added
+            found.excess = 0.0
+            return found
+        while found.steps < self.effort.steps and self._left() >= 2.0 and not self._is_enough():
+            length = self._advance()
+            self.flat = max(0.1 * self.flat, 1e-9) if length == 1.0 else min(4.0 * self.flat, 1.0)
+            if length == 0.0:
+                break
+        if not self._is_enough():
+            self._scale_last()
+        if found.reference - found.excess < _POOR * found.loss:
+            nothing = np.zeros_like(found.score)  # every row at the smallest loss it can have
+            self._keep(found.loss, self.ground.excess(found.score, nothing), 0.0)
+        return found
+
+    def _left(self) -> float:
+        return math.inf if self.ground.exact else self.effort.products - self.found.products
+
+    def _is_enough(self) -> bool:
+        found, effort = self.found, self.effort
+        aim = effort.enough * abs(found.loss)
+        decided = True
+        if effort.tolerance is not None:
+            tolerance = effort.tolerance * self.ground.total_weight
+            if found.gap <= tolerance:
+                return True
+            decided = found.decrease > tolerance
+        if decided:
+            aim = max(aim, (effort.tightness - 1.0) * found.decrease)
+        return found.final_gap <= max(aim, self._rounding())
+
+    def _rounding(self) -> float:
+        return float(np.finfo(float).eps) * abs(self.found.start_loss)
+
+    def _radius(self, step: Step) -> float:
+        if self.wanted_radius is not None:
+            return self.wanted_radius
+        length = math.sqrt(float(np.square(step.change).mean()))
+        return DEFAULT_RADIUS * (float(np.std(self.found.start)) + length)
+
+    def _rough(self, step: Step) -> bool:
+        """Good enough to see whether the optimum is far, and to take the step if it is."""
+        near = step.first_error <= self.far * abs(self.found.loss)
+        share = _SHARE**2 if self.optimise else _SHARE
+        return near or step.error <= share * step.decrease
+
+    def _precise(self, step: Step) -> bool:
+        """Whether what is left of A' W v is worth little, or is rounding."""
+        ground = self.ground
+        error = ground.largest_group(step.sums)
+        if error <= 0.1 * _EXACT * self.length:
+            return True
+        gap = step.decrease + (self.effort.tightness - 1.0) * self.found.decrease
+        aim = 0.5 * _SHARE * max(gap, self.effort.enough * abs(self.found.loss))
+        return (
+            not ground.exact
+            and step.error <= aim
+            and self._radius(step) * ground.root * error <= aim
+        )
+
+    def _advance(self) -> float:
+        """One step of Newton's method: a bound at the present scores, then lower scores."""
+        ground, found = self.ground, self.found
+        _, residual, curvature = ground.evaluate(found.score)
+        gradient = -residual
+        self.length = math.sqrt(float((ground.weight * gradient * gradient).sum()))
+        least = self.flat if (curvature == 0).any() else 1e-12
+        metric = np.maximum(curvature, max(least * float(curvature.max()), 1e-300))
+        heavy = ground.weight * metric
+        found.steps += 1
+        system = System(ground.span, ground.weight, Diagonal(ground.span, heavy))
+        step = None
+        if not ground.quadratic and not (ground.exact and self.optimise):
+            step = self._solve(system, gradient, metric, self._rough)
+            far = step.decrease > max(self.far * abs(found.loss), self._rounding())
+            if far and self._left() > 6.0:
+                return self._fall(step)
+        if ground.exact:
+            system = replace(system, solver=ground.factor(metric))
+        step = self._solve(system, gradient, metric, self._precise, step)
+        self._bound(self._inside(system, step, gradient, metric))
+        return self._fall(step)
+
+    def _solve(
+        self,
+        system: System,
+        gradient: Vector,
+        metric: Vector,
+        stop: Callable[[Step], bool],
+        near: Step | None = None,
+    ) -> Step:
+        most = min(self._left(), _MOST_EXACT if self.ground.exact else _MOST_PRODUCTS)
+        step = newton_step(system, gradient, metric, stop, most, near)
+        self.found.products += step.products
+        return step
+
+    def _inside(self, system: System, step: Step, gradient: Vector, metric: Vector) -> Step:
+        """A similar step whose dual is inside of the conjugate's domain, if that can be had.
+
+        Rows that are outside, or came close to it, are put at the end of the domain, and the
+        others make up for it.
+        """
+        ground = self.ground
+        low, high = ground.domain
+        room = np.minimum(gradient - low, high - gradient)
+        enough = _LOOSE * step.decrease
+
+        def loose(step: Step) -> bool:
+            return step.error <= enough
+
+        precise = True
+        fixed = np.zeros(len(gradient), bool)
+        for _ in range(_ROUNDS):
+            v = step.dual
+            if ground.outside(v).any():
+                close = np.minimum(v - low, high - v) < _CLOSE * room
+                ends = np.where(v - low < high - v, low, high)
+                gradient = np.where(close & ~fixed, ends, gradient)
+                fixed |= close
+                metric = np.where(fixed, 0.0, metric)
+                precise = False
+            elif precise:
+                break
+            else:
+                precise = True
+            if self._left() < 2.0:
+                break
+            stop = self._precise if precise else loose
+            step = self._solve(system, gradient, metric, stop, near=step)
+        return step
+
+    def _bound(self, step: Step) -> None:
+        """The bound of v = step.dual, which is kept if it is the best."""
+        ground, found = self.ground, self.found
+        outside = ground.outside(step.dual)
+        v = np.where(outside, step.dual, np.clip(step.dual, *ground.domain))
+        error, radius = ground.largest_group(step.sums), self._radius(step)
+        moved = float((ground.weight * v * (found.score - found.start)).sum())
+        exact = error <= _EXACT * self.length
+        per_scale = 0.0 if exact else moved + radius * ground.root * error
+        self.last = v, found.score, found.loss, per_scale
+        self.last_radius, self.last_error = math.inf if exact else radius, error / ground.root
+        if not outside.any():
+            self._keep(found.loss, ground.excess(found.score, v) + per_scale, 1.0)
+
+    def _keep(self, reference: float, excess: float, scale: float) -> None:
+        found = self.found
+        if reference - excess > found.reference - found.excess:
+            found.reference, found.excess = reference, excess
+            found.radius = self.last_radius if scale > 0.0 else math.inf
+            found.projection_error = scale * self.last_error
+
+    def _scale_last(self) -> None:
+        """The best multiple of the last v."""
+        v, score, loss, per_scale = self.last
+
+        def excess(scale: float) -> float:
+            return self.ground.excess(score, scale * v) + scale * per_scale
+
+        if not math.isfinite(per_scale):
+            return
+        low, high = 0.0, _largest_scale(v, *self.ground.domain)
+        for _ in range(_SCALES if high > 0.0 else 0):
+            a, b = low + 0.4 * (high - low), low + 0.6 * (high - low)
+            at_a, at_b = excess(a), excess(b)
+            self._keep(loss, at_a, a)
+            self._keep(loss, at_b, b)
+            low, high = (low, b) if at_a < at_b else (a, high)
+
+    def _fall(self, step: Step) -> float:
+        """Take the longest of the steps 1, 1/2, 1/4, ... that lowers the loss; its length, or 0."""
+        found = self.found
+        length = 1.0
+        while length > 1e-9:
+            score = found.score + length * step.change
+            loss = self.ground.value(score)
+            if loss < found.loss:
+                found.score, found.loss = score, loss
+                found.t = found.t + length * step.t
+                found.constant += length * step.constant
+                return length
+            length *= 0.5
+        return 0.0
+
+
+def _largest_scale(v: Vector, low: Vector, high: Vector) -> float:
+    """The largest scale <= 1 with low <= scale v <= high; 0 always is in the domain."""
+    above, below = v > high, v < low
+    scales = np.concatenate([high[above] / v[above], low[below] / v[below]])
+    most = float(scales.min(initial=1.0))
+    return most * (1.0 - 1e-15) if 0.0 < most < 1.0 else most

@@ -1,0 +1,173 @@
+"""What a model was fitted to: the prepared weak-learners, the rows and the loss."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+from .._team import Team
+from ..boosting import Boosted
+from ..boosting.direct import team_size
+from ..boosting.gram import path_tables
+from ..estimators.base import BaseRGBM
+from ..learners.base import LearnerFamily, Prepared
+from ..learners.dictionary import PreparedDictionary
+from ..losses import Loss
+from ..model import Path
+from .dual import Ground
+from .span import MatrixSpan, Span, StumpSpan, Vector, orthonormal_span, span_of
+
+_FEW_ROWS = 1000
+"""With no more rows, and more coordinates than rows, an orthonormal basis is made."""
+
+_FEW_COORDINATES = 3000
+"""With no more coordinates the Gram matrix is factorised."""
+
+_GRAM_PRODUCTS = 15.0
+_GRAM_CELLS = 1e8
+"""The Gram matrix may cost this many products, or this many entries of the data (0.1 s)."""
+
+
+@functools.cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> Any:
+    """A context in which BLAS works alone: the same bits for any ``n_jobs``, and no waiting."""
+    return _libraries().limit(limits=1, user_api="blas")
+
+
+class Snapshot(Protocol):
+    """A run of boosting as far as it got: what `rgboost.boosting.Progress.snapshot` gives."""
+
+    @property
+    def prepared(self) -> Prepared: ...
+    @property
+    def path(self) -> Path: ...
+    @property
+    def start(self) -> float: ...
+    @property
+    def loss(self) -> Loss: ...
+    @property
+    def y(self) -> Vector: ...
+    @property
+    def weight(self) -> Vector | None: ...
+
+
+@dataclass(frozen=True)
+class Training:
+    """Rows with positive weight, prepared weak-learners on them, and the start score."""
+
+    prepared: Prepared
+    y: Vector
+    weight: Vector | None
+    loss: Loss
+    start: float
+
+    def team(self, n_jobs: int) -> Team:
+        return Team(team_size(n_jobs, self.prepared.cells))
+
+    def span(self, team: Team) -> Span:
+        return span_of(self.prepared, len(self.y), team)
+
+    def ground(self, span: Span, exact: bool | None) -> Ground:
+        weight = np.ones(len(self.y)) if self.weight is None else self.weight
+        wide = span.n_rows < span.n_coordinates
+        if exact is not False and wide and span.n_rows <= _FEW_ROWS:
+            return Ground(orthonormal_span(span, weight), self.y, weight, self.loss, True)
+        if exact is None:
+            cheap = span.gram_cells <= max(_GRAM_PRODUCTS * span.cells, _GRAM_CELLS)
+            exact = cheap and span.n_coordinates <= _FEW_COORDINATES
+        elif exact and not np.isfinite(span.gram_cells):
+            raise ValueError(
+                "exact=True needs at most 256 bins per feature when rows are many; set max_bins "
+                "to 256 or less, or use exact=None and radius=math.inf."
+            )
+        return Ground(span, self.y, weight, self.loss, exact)
+
+    def score(self, span: Span, path: Path) -> Vector:
+        """The scores of the rows after the iterations of a path."""
+        if isinstance(span, StumpSpan):
+            tables = path_tables(span.offsets, cast(Any, path), 0, len(path))
+            return self.start + span.rows_of_tables(tables)
+        assert isinstance(span, MatrixSpan)
+        assert isinstance(self.prepared, PreparedDictionary)
+        return self.start + span.rows(self.prepared.model(path, self.start).coef)
+
+
+def prepare(
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    loss: Loss,
+    learner: LearnerFamily,
+    start: float | None,
+    n_jobs: int,
+) -> Training:
+    """Weak-learners made for these rows, as boosting would make them."""
+    y, weight, kept = checked_rows(y, sample_weight)
+    loss.check_labels(y)
+    if kept is not None:
+        X, learner = X[kept], learner.restricted_to(kept)
+    prepared = learner.prepare(X, weight, n_jobs=n_jobs)
+    if start is None:
+        start = loss.best_constant(y, weight)
+    return Training(prepared, y, weight, loss, float(start))
+
+
+def training_of(
+    fitted: Any, X: Any, y: Any, sample_weight: Any, loss: Loss | None, n_jobs: int
+) -> tuple[Training, Path | None, Vector | None, Vector]:
+    """(training, path or scores, training losses) of an outcome of `boost` or an estimator."""
+    if isinstance(fitted, Boosted):
+        loss = getattr(fitted, "loss", None) if loss is None else loss
+        if loss is None:
+            raise ValueError(
+                "loss is missing: an outcome of boost does not know it; pass loss=... as to boost."
+            )
+        y, weight, _ = checked_rows(y, sample_weight)
+        loss.check_labels(y)
+        trace = fitted.trace
+        path = Path(trace.learner, trace.left, trace.right)
+        training = Training(fitted.prepared, y, weight, loss, float(fitted.model.intercept))
+        return training, path, None, trace.train_loss
+    if isinstance(fitted, BaseRGBM):
+        rows = fitted._check_rows(X)
+        if hasattr(fitted, "classes_"):
+            y = np.where(np.asarray(y) == fitted.classes_[1], 1.0, -1.0)
+        start = float(fitted.intercept_)
+        family = fitted._learner_family()
+        training = prepare(rows, y, sample_weight, fitted.loss_, family, start, n_jobs)
+        score = fitted.model_.score(rows, n_jobs)
+        if sample_weight is not None:
+            score = score[np.asarray(sample_weight) > 0]
+        return training, None, score, fitted.trace_.train_loss
+    raise TypeError(
+        f"a certificate needs an outcome of rgboost.boost or a fitted estimator, got "
+        f"{type(fitted).__name__}; a bare model does not know all of its weak-learners."
+    )
+
+
+def checked_rows(
+    y: Any, sample_weight: Any
+) -> tuple[Vector, Vector | None, NDArray[np.bool_] | None]:
+    """(y, weights, rows that were kept): rows without weight are not there."""
+    y = np.asarray(y, dtype=np.float64)
+    if sample_weight is None:
+        return y, None, None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != y.shape or not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}, y {y.shape}; give one finite weight of 0 or "
+            "more for each row."
+        )
+    if (weight > 0).all():
+        return y, weight, None
+    kept = weight > 0
+    return y[kept], weight[kept], kept

@@ -1,0 +1,447 @@
+"""Conjugates of losses, and certificates compared with gaps that are computed independently."""
+
+import math
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_diabetes
+
+from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost.boosting import boost
+from rgboost.learners import Dictionary, Stumps
+from rgboost.losses import Exponential, Huber, Logistic, Loss, Ridged, Squared
+from rgboost.model import Path
+from rgboost.selection import AllLearners, RandomGroups
+from rgboost.steps import ConstantStep
+from rgboost.theory import conjugate as conjugates
+from rgboost.theory.certificate import certificate
+from rgboost.theory.conjugate import conjugate, fill_divergence, fill_maximisers
+from rgboost.theory.optimal import optimal_loss
+from rgboost.theory.stopping import StopAtGap
+from tests.data_strategies import problems
+from tests.theory.test_optimal import best_loss, explicit, one_thread  # noqa: F401
+
+REAL = [Squared(), Huber(0.7), Ridged(Squared(), 0.3), Ridged(Huber(0.5), 0.01)]
+BINARY = [Logistic(0.0), Logistic(1e-4), Logistic(0.1), Exponential(), Ridged(Exponential(), 0.1)]
+ALL = [*REAL, *BINARY]
+ROUNDING = 1e-11
+
+
+def labels(loss, y):
+    binary = isinstance(loss, Logistic | Exponential) or "Exponential" in repr(loss)
+    return np.where(y > 0, 1.0, -1.0) if binary else y
+
+
+def domain_points(c, y, share):
+    """Points of the domain: a share of the way between its ends, cut at +-20."""
+    low, high = (np.clip(end, -20.0, 20.0) for end in c.domain(y))
+    return low + share * (high - low)
+
+
+scores = st.floats(-15.0, 15.0)
+
+
+# ---- conjugates --------------------------------------------------------------------------------
+
+
+@given(st.sampled_from(ALL), scores, scores, st.floats(0.0, 1.0))
+def test_the_inequality_of_fenchel_and_young(loss, label, score, share):
+    y, f = labels(loss, np.array([label])), np.array([score])
+    c = conjugate(loss)
+    u = domain_points(c, y, share)
+    value, at_u = loss.value(y, f), c.value(y, u)
+    scale = np.abs(value) + np.abs(at_u) + np.abs(u * f) + 1.0
+    assert np.isfinite(at_u).all()
+    assert value + at_u - u * f >= -1e-13 * scale
+    excess = c.excess(y, f, u)
+    assert excess >= 0.0
+    assert excess >= value + at_u - u * f - 1e-12 * scale  # an upper bound of the difference
+    assert excess <= 1.5 * (value + at_u - u * f) + 1e-9 * scale  # and not a loose one
+
+
+@given(st.sampled_from(ALL), scores, scores)
+def test_equality_at_the_derivative(loss, label, score):
+    y, f = labels(loss, np.array([label])), np.array([score])
+    u = -loss.residual(y, f)
+    c = conjugate(loss)
+    scale = np.abs(loss.value(y, f)) + np.abs(u * f) + 1.0
+    assert loss.value(y, f) + c.value(y, u) == pytest.approx(u * f, abs=1e-12 * scale[0])
+    assert c.excess(y, f, u) <= 1e-15 * scale
+
+
+@pytest.mark.parametrize("loss", ALL, ids=repr)
+def test_the_conjugate_is_a_supremum(loss):
+    c = conjugate(loss)
+    y = labels(loss, np.linspace(-2.0, 2.0, 7))
+    u = domain_points(c, y, np.linspace(0.03, 0.97, 7))
+    for i in range(len(y)):
+        one = y[i : i + 1]
+
+        def below(f, one=one, at=u[i]):
+            return float(loss.value(one, np.array([f]))[0] - at * f)
+
+        found = scipy.optimize.minimize_scalar(
+            below, bounds=(-3e3, 3e3), method="bounded", options={"xatol": 1e-10, "maxiter": 2000}
+        )
+        f = scipy.optimize.minimize_scalar(below, bracket=(found.x, found.x + 1e-3)).x
+        assert c.value(one, u[i : i + 1])[0] == pytest.approx(-below(f), rel=1e-8, abs=1e-8)
+
+
+def test_outside_of_the_domain_the_conjugate_is_infinite():
+    one = np.ones(1)
+    for loss, u in [
+        (Huber(0.5), 0.6),
+        (Huber(0.5), -0.6),
+        (Logistic(0.0), 0.1),
+        (Logistic(0.0), -1.1),
+    ]:
+        c = conjugate(loss)
+        assert c.value(one, u * one)[0] == np.inf
+        assert c.excess(one, 0.3 * one, u * one)[0] == np.inf
+    assert conjugate(Exponential()).value(one, 0.1 * one)[0] == np.inf
+    for loss in (Squared(), Logistic(1e-4), Ridged(Huber(0.5), 0.1)):
+        assert np.isfinite(conjugate(loss).value(one, -5.0 * one)[0])
+
+
+def test_an_inaccurate_maximiser_makes_the_excess_larger_not_smaller(monkeypatch):
+    rng = np.random.default_rng(0)
+    y, f = np.where(rng.random(200) < 0.5, 1.0, -1.0), rng.normal(size=200) * 3
+    loss = Logistic(0.01)
+    u = -loss.residual(y, f) + 0.3 * rng.normal(size=200)
+    exact = loss.value(y, f) + conjugate(loss).value(y, u) - u * f
+    previous = exact
+    for steps, slack in [(200, 1e-3), (2, 1e-1), (0, 1e9)]:
+        monkeypatch.setattr(conjugates, "_PLAIN_STEPS", min(steps, 3))
+        monkeypatch.setattr(conjugates, "_SLACK", slack)
+        looser = conjugate(loss).excess(y, f, u)
+        assert (looser >= exact - 1e-12).all()
+        assert looser.sum() >= previous.sum() - 1e-9
+        previous = looser
+    assert previous.sum() > 2.0 * exact.sum()
+
+
+def test_losses_without_a_known_conjugate_say_so():
+    class Own(Loss):
+        def value(self, y, f):
+            return (y - f) ** 4
+
+        def residual(self, y, f):
+            return 4 * (y - f) ** 3
+
+    with pytest.raises(ValueError, match="conjugate of Own"):
+        conjugate(Own())
+
+
+@pytest.mark.kernel
+def test_kernels_of_the_conjugates_against_plain_formulas():
+    margins = np.array([0.0, 0.3, -2.0, 8.0, -40.0, 800.0, -800.0])
+    share = np.array([0.5, 0.2, 0.999, 1.0, 0.0, 1e-9, 0.7])
+    out = np.empty(7)
+    fill_divergence(np.ones(7), margins, -share, out)
+    p = 1.0 / (1.0 + np.exp(np.clip(margins, -700, 700)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        plain = np.where(share > 0, share * np.log(share / p), 0.0)
+        plain += np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - p)), 0.0)
+    ordinary = np.abs(margins) < 30
+    np.testing.assert_allclose(out[ordinary], plain[ordinary], rtol=1e-10, atol=1e-15)
+    assert np.isfinite(out).all()
+    assert (out >= 0).all()
+    loss = Ridged(Exponential(), 0.1)
+    f = np.array([-25.0, -3.0, 0.0, 2.0])
+    y = np.ones(4)
+    fill_maximisers(loss.terms, 0.1, 0.0, y, -loss.residual(y, f), np.zeros(4), out[:4])
+    np.testing.assert_allclose(out[:4], f, atol=1e-9)
+
+
+# ---- certificates ------------------------------------------------------------------------------
+
+
+def diabetes():
+    X, y = load_diabetes(return_X_y=True)
+    return X, (y - y.mean()) / y.std()
+
+
+def cancer(n_features=8):
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:, :n_features], np.where(y == 1, 1.0, -1.0)
+
+
+def run(X, y, loss, n_iter, learner=None, **kwargs):
+    settings = dict(
+        learner=learner or Stumps(max_bins=6), selection=AllLearners(), step=ConstantStep(),
+        random_state=0, engine="direct",
+    )  # fmt: skip
+    return boost(X, y, loss=loss, n_iter=n_iter, **(settings | kwargs))
+
+
+def true_gap(boosted, y, loss, weight=None):
+    """The gap by dense Newton on explicit columns."""
+    best = best_loss(explicit(boosted.prepared, len(y)), y, loss, weight, boosted.model.intercept)
+    return float(boosted.trace.train_loss[-1]) - best
+
+
+CASES = {
+    "squared": (diabetes, Squared()),
+    "huber": (diabetes, Huber(0.5)),
+    "ridged huber": (diabetes, Ridged(Huber(0.5), 0.01)),
+    "logistic": (cancer, Logistic(1e-4)),
+    "stronger ridge": (cancer, Logistic(0.01)),
+    "no ridge": (lambda: cancer(3), Logistic(0.0)),
+}
+
+
+@pytest.mark.parametrize("exact", [None, False])
+@pytest.mark.parametrize("leaves", ["free", "signed"])
+@pytest.mark.parametrize("case", CASES)
+def test_never_below_the_true_gap_and_tight(case, leaves, exact):
+    data, loss = CASES[case]
+    X, y = data()
+    weight = np.random.default_rng(1).integers(1, 4, len(y)) * 0.5
+    for n_iter in (1, 30, 1000):
+        boosted = run(
+            X, y, loss, n_iter, Stumps(leaves, max_bins=6), weight=weight, start_score=0.2
+        )
+        truth = true_gap(boosted, y, loss, weight)
+        found = certificate(boosted, X, y, weight, loss=loss, exact=exact, max_products=3000)
+        assert found.loss == pytest.approx(boosted.trace.train_loss[-1])
+        assert found.gap >= truth - ROUNDING
+        assert found.decrease <= truth + ROUNDING
+        assert found.gap <= 3.5 * truth + 1e-8 * found.loss
+        assert found.lower_bound == found.loss - found.gap
+        if exact is None:
+            assert found.radius == math.inf
+            assert found.residual_projection_error < 1e-12
+
+
+@given(problems(), st.sampled_from(["free", "signed"]), st.booleans(), st.integers(1, 40))
+def test_squared_loss_on_awkward_rows(problem, leaves, sparse, n_iter):
+    X, y, weight = problem
+    rows = scipy.sparse.csr_array(X) if sparse else X
+    learner = Stumps(leaves, max_bins=None)
+    boosted = run(rows, y, Squared(), n_iter, learner, weight=weight, start_score=0.3)
+    truth = true_gap(boosted, y, Squared(), weight)
+    for exact in (None, False):
+        settings = dict(loss=Squared(), exact=exact, max_products=1000, n_jobs=1)
+        found = certificate(boosted, rows, y, weight, **settings)
+        assert found.gap >= truth - ROUNDING
+        assert found.gap <= 3.5 * truth + 1e-8
+
+
+@given(problems(binary=True), st.sampled_from([0.0, 1e-4, 0.1]), st.integers(1, 40))
+def test_logistic_loss_on_awkward_rows(problem, ridge, n_iter):
+    X, y, weight = problem
+    loss = Logistic(ridge)
+    boosted = run(X, y, loss, n_iter, Stumps(max_bins=None), weight=weight)
+    best = optimal_loss(X, y, loss, Stumps(max_bins=None), weight, exact=False, n_jobs=1)
+    truth = boosted.trace.train_loss[-1] - best.loss
+    for exact in (None, False):
+        found = certificate(boosted, X, y, weight, loss=loss, exact=exact, n_jobs=1)
+        assert truth - ROUNDING <= found.gap <= found.loss
+        assert found.decrease <= truth + best.certificate.gap + ROUNDING
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("products", [1, 2, 3, 6])
+def test_rigorous_when_conjugate_gradients_are_stopped_early(case, products):
+    """Products are counted in halves; 1 ends before the first direction, 2 after it."""
+    data, loss = CASES[case]
+    X, y = data()
+    for n_iter in (5, 200):
+        boosted = run(X, y, loss, n_iter)
+        truth = true_gap(boosted, y, loss)
+        found = certificate(boosted, X, y, loss=loss, exact=False, max_products=products)
+        assert found.products <= products + 1.0
+        assert truth - ROUNDING <= found.gap <= found.loss + ROUNDING
+
+
+def test_the_bound_shrinks_with_the_radius_by_the_projection_error():
+    X, y = diabetes()
+    boosted = run(X, y, Squared(), 50)
+    rough = [
+        certificate(
+            boosted, X, y, loss=Squared(), exact=False, max_products=3, radius=radius, tightness=50
+        )
+        for radius in (0.0, 1.0, 3.0)
+    ]
+    error = rough[0].residual_projection_error
+    assert error > 1e-4
+    assert rough[1].gap - rough[0].gap == pytest.approx(error, rel=1e-6)
+    assert rough[2].gap - rough[0].gap == pytest.approx(3 * error, rel=1e-6)
+    assert [found.radius for found in rough] == [0.0, 1.0, 3.0]
+    # What the radius leaves out: with no room to move, a rough bound is below the truth.
+    assert rough[0].gap < true_gap(boosted, y, Squared())
+
+
+def test_an_infinite_radius_by_conjugate_gradients():
+    X, y = cancer()
+    loss = Logistic(0.01)
+    boosted = run(X, y, loss, 100)
+    found = certificate(boosted, X, y, loss=loss, exact=False, radius=math.inf)
+    assert found.radius == math.inf
+    assert found.method == "conjugate gradients"
+    assert found.residual_projection_error < 1e-13
+    truth = true_gap(boosted, y, loss)
+    assert truth - ROUNDING <= found.gap <= 3 * truth
+
+
+@pytest.mark.parametrize("case", ["squared", "huber", "logistic", "no ridge"])
+def test_tiny_at_the_optimum_and_falling_on_the_way(case):
+    data, loss = CASES[case]
+    X, y = data()
+    settings = dict(engine="surrogate", learner=Stumps(max_bins=4), tol=1e-15)
+    near = run(X, y, loss, 400_000, **settings)
+    found = certificate(near, X, y, loss=loss)
+    assert found.relative_gap < 1e-8
+    gaps, truths = [], []
+    for n_iter in (1, 10, 100, 1000):
+        boosted = run(X, y, loss, n_iter, Stumps(max_bins=4))
+        gaps.append(certificate(boosted, X, y, loss=loss, tightness=1.2).gap)
+        truths.append(true_gap(boosted, y, loss))
+    assert all(b < a for a, b in pairwise(gaps))
+    assert all(g <= 1.25 * t + 1e-9 for g, t in zip(gaps, truths, strict=True))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("exact", [None, False])
+@pytest.mark.parametrize("loss", [Squared(), Huber(0.4), Logistic(0.01)], ids=repr)
+def test_dictionaries(loss, exact, sparse):
+    rng = np.random.default_rng(3)
+    B = rng.normal(size=(120, 25)) * (rng.random((120, 25)) < 0.5)
+    B[:, 7] = B[:, 3] - 2 * B[:, 4]
+    B[:, 11] = 0.0
+    y = labels(loss, B @ rng.normal(size=25) + rng.normal(size=120))
+    weight = rng.random(120)
+    weight[:5] = 0.0
+    learner = Dictionary(scipy.sparse.csr_array(B) if sparse else B)
+    boosted = run(B, y, loss, 20, learner, weight=weight, start_score=0.5)
+    kept = weight > 0
+    best = best_loss(B[kept], y[kept], loss, weight[kept], 0.5)
+    truth = boosted.trace.train_loss[-1] - best
+    found = certificate(boosted, B, y, weight, loss=loss, exact=exact, max_products=500)
+    assert truth - ROUNDING <= found.gap <= 3.5 * truth + 1e-8
+
+
+def test_estimators_with_weights_strings_and_sparse_rows():
+    X, y = cancer()
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    names = np.where(y > 0, "yes", "no")
+    model = RGBMClassifier(max_iter=50, max_bins=6, random_state=0).fit(X, names, weight)
+    kept = weight > 0
+    cuts = Stumps(max_bins=6).prepare(X[kept], weight[kept])
+    best = best_loss(explicit(cuts, kept.sum()), y[kept], model.loss_, weight[kept])
+    truth = model.trace_.train_loss[-1] - best
+    found = certificate(model, X, names, weight)
+    assert truth - ROUNDING <= found.gap <= 3 * truth
+    assert "at most" in str(found)
+    Z, t = diabetes()
+    Z = scipy.sparse.csr_array(np.where(Z > 0.02, Z, 0.0))
+    regressor = RGBMRegressor(max_iter=300, max_bins=5, random_state=0).fit(Z, t)
+    by_rows = certificate(regressor, Z, t)
+    by_columns = certificate(regressor, Z.toarray(), t)
+    assert by_rows.gap == pytest.approx(by_columns.gap, rel=1e-9)
+
+
+def test_other_rows_and_missing_things_are_refused():
+    X, y = diabetes()
+    boosted = run(X, y, Squared(), 20)
+    with pytest.raises(ValueError, match="loss is missing"):
+        certificate(SimpleBoosted(boosted), X, y)
+    with pytest.raises(ValueError, match="at the end of training"):
+        certificate(boosted, X, y + 1.0, loss=Squared())
+    with pytest.raises(TypeError, match="StumpModel"):
+        certificate(boosted.model, X, y)
+    for name, value in [("radius", -1.0), ("tightness", 0.5), ("tolerance", -1.0)]:
+        with pytest.raises(ValueError, match=name):
+            certificate(boosted, X, y, loss=Squared(), **{name: value})
+    with pytest.raises(ValueError, match="sample_weight"):
+        certificate(boosted, X, y, -np.ones(len(y)), loss=Squared())
+
+
+def SimpleBoosted(boosted):
+    """The outcome of boost as it is without a ``loss``."""
+    plain = type("Plain", (type(boosted),), {"__init__": lambda self: None})()
+    for name in ("model", "trace", "prepared"):
+        object.__setattr__(plain, name, getattr(boosted, name))
+    object.__setattr__(plain, "loss", None)
+    return plain
+
+
+def test_weak_learners_that_can_do_nothing():
+    X, y = np.zeros((6, 2)), np.arange(6.0)
+    boosted = run(X, y, Squared(), 3)
+    found = certificate(boosted, X, y, loss=Squared())
+    assert found.gap == 0.0
+    assert found.method == "nothing to add"
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_same_bits_for_any_number_of_threads(exact):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9000, 12))
+    y = np.where(X[:, 0] + np.sin(3 * X[:, 1]) + rng.normal(size=9000) > 0, 1.0, -1.0)
+    boosted = run(X, y, Logistic(), 30, Stumps(max_bins=20))
+    one, two = (certificate(boosted, X, y, loss=Logistic(), exact=exact, n_jobs=n) for n in (1, 2))
+    assert (one.gap, one.products, one.radius) == (two.gap, two.products, two.radius)
+
+
+# ---- stopping ----------------------------------------------------------------------------------
+
+
+def progress_of(boosted, y, loss, iteration, weight=None):
+    """What boosting would tell a callback after some iterations."""
+    trace = boosted.trace
+    now = slice(0, iteration)
+    path = Path(trace.learner[now], trace.left[now], trace.right[now])
+    snapshot = SimpleNamespace(
+        prepared=boosted.prepared, path=path, start=boosted.model.intercept, loss=loss, y=y,
+        weight=weight,
+    )  # fmt: skip
+    return SimpleNamespace(
+        iteration=iteration, n_iter=len(trace), train_loss=float(trace.train_loss[iteration]),
+        validation_loss=None, seconds=0.0, snapshot=lambda: snapshot,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("exact", [None, False])
+@pytest.mark.parametrize(("case", "tol"), [("squared", 1e-3), ("logistic", 2e-2)])
+def test_stop_at_a_certified_gap(case, tol, exact):
+    data, loss = CASES[case]
+    X, y = data()
+    boosted = run(X, y, loss, 3000, selection=RandomGroups("sqrt"))
+    stop = StopAtGap(tol, every=50, exact=exact, max_products=500)
+    at = next((m for m in range(1, 3000, 7) if stop(progress_of(boosted, y, loss, m))), None)
+    assert at is not None
+    assert stop.stopped
+    best = best_loss(explicit(boosted.prepared, len(y)), y, loss)
+    assert boosted.trace.train_loss[at] - best <= tol
+    assert np.diff(stop.iterations).min(initial=50) >= 50
+    losses = [found.loss for found in stop.certificates]
+    assert losses == pytest.approx(list(boosted.trace.train_loss[stop.iterations]))
+    assert all(found.gap > tol for found in stop.certificates[:-1])
+    again = run(X, y, loss, 40, learner=Stumps(max_bins=3))
+    stop(progress_of(again, y, loss, 1))  # another run: nothing is carried over
+    assert stop.iterations == [1]
+
+
+def test_a_bound_for_all_stops_between_certificates():
+    X, y = diabetes()
+    boosted = run(X, y, Squared(), 2000)
+    stop = StopAtGap(1e-3, every=10_000, n_jobs=1)
+    assert not stop(progress_of(boosted, y, Squared(), 1))
+    assert stop(progress_of(boosted, y, Squared(), 2000))
+    assert stop.iterations == [1]
+    relative = StopAtGap(0.01, relative=True, every=10)
+    assert not relative(progress_of(boosted, y, Squared(), 1))
+
+
+def test_stopping_needs_a_snapshot():
+    with pytest.raises(RuntimeError, match="model of the moment"):
+        StopAtGap(1e-3)(SimpleNamespace(iteration=1, train_loss=1.0))
+    with pytest.raises(ValueError, match="tol_gap"):
+        StopAtGap(0.0)

@@ -438,10 +438,3 @@ def test_a_bound_for_all_stops_between_certificates():
     assert stop.iterations == [1]
     relative = StopAtGap(0.01, relative=True, every=10)
     assert not relative(progress_of(boosted, y, Squared(), 1))
-
-
-def test_stopping_needs_a_snapshot():
-    with pytest.raises(RuntimeError, match="model of the moment"):
-        StopAtGap(1e-3)(SimpleNamespace(iteration=1, train_loss=1.0))
-    with pytest.raises(ValueError, match="tol_gap"):
-        StopAtGap(0.0)

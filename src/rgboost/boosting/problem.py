@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..learners.base import Prepared
 from ..losses import Loss
+from ..model import Path
 from ..selection import SelectionRule
 from .callbacks import Callback
 from .loop import Rule
@@ -23,6 +24,19 @@ class Validation:
     X: Any
     y: NDArray[np.float64]
     weight: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A run as far as it got, for callbacks that want the model of the moment:
+    ``prepared.model(path, start)``."""
+
+    prepared: Prepared
+    path: Path
+    start: float
+    loss: Loss
+    y: NDArray[np.float64]
+    weight: NDArray[np.float64] | None
 
 
 @dataclass
@@ -68,8 +82,16 @@ class Problem:
 
     def wants_to_stop(self) -> bool:
         """Tell the callbacks where the run stands; whether one of them asks to stop."""
-        wishes = [callback(self.recorder.progress()) for callback in self.callbacks]
+        wishes = [callback(self.recorder.progress(self.snapshot)) for callback in self.callbacks]
         return any(wishes)
+
+    def snapshot(self) -> Snapshot:
+        """The run as far as it got."""
+        recorder, n = self.recorder, self.recorder.done
+        path = Path(
+            recorder.learner[:n].copy(), recorder.left[:n].copy(), recorder.right[:n].copy()
+        )
+        return Snapshot(self.prepared, path, self.start, self.loss, self.y, self.weight)
 
 
 BLOCK_SECONDS = 0.05

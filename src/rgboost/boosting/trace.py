@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +58,8 @@ class Progress:
     train_loss: float
     validation_loss: float | None
     seconds: float
+    snapshot: Callable[[], Any]
+    """Gives the run as far as it got: see `rgboost.boosting.problem.Snapshot`."""
 
 
 class Recorder:
@@ -118,7 +122,7 @@ class Recorder:
         for losses in (self.loss, self.held_loss):
             losses[now] = np.linspace(losses[self.done - n], losses[self.done], n + 1)
 
-    def progress(self) -> Progress:
+    def progress(self, snapshot: Callable[[], Any]) -> Progress:
         held = self.held_weight
         return Progress(
             self.done,
@@ -126,6 +130,7 @@ class Recorder:
             float(self.loss[self.done] / self.weight),
             None if held is None else float(self.held_loss[self.done] / held),
             float(self.seconds[self.done]),
+            snapshot,
         )
 
     def trace(self) -> Trace:

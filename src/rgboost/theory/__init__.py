@@ -6,12 +6,15 @@
 `rgboost.theory.distance`    the distance between coefficients that predict differently
 `rgboost.theory.cosine`      the Minimal Cosine Angle, exact or as an interval
 `rgboost.theory.guarantees`  the two theorems, and a check of traces against them
+`rgboost.theory.certificate` a rigorous bound on how far a fitted model is from its optimum
+`rgboost.theory.optimal`     that optimum
 `rgboost.theory.figures`     Figures limit, Theta and spread
 ===========================  ===================================================================
 
 The rest of the package does not import this folder.
 """
 
+from .certificate import Certificate, certificate
 from .closed_forms import binary_angle, binary_basis, orthogonal_angle, random_learners_angle
 from .cosine import MinimalCosineAngle, minimal_cosine_angle
 from .distance import distance
@@ -43,17 +46,23 @@ from .norms import (
     ordered_l1_norm,
     ordered_mixed_norm,
 )
+from .optimal import Optimum, optimal_loss
 from .procedure import beta_limit, chosen_distribution, sample_chosen, selection_probability
+from .stopping import StopAtGap
 
 __all__ = [
+    "Certificate",
     "EpochRate",
     "GuaranteeReport",
     "MinimalCosineAngle",
+    "Optimum",
+    "StopAtGap",
     "StructuredNorm",
     "SubsetSizeAdvice",
     "beta_limit",
     "binary_angle",
     "binary_basis",
+    "certificate",
     "check_guarantee",
     "chosen_distribution",
     "distance",
@@ -70,6 +79,7 @@ __all__ = [
     "minimal_cosine_angle",
     "nonstrong_bound",
     "norm_of",
+    "optimal_loss",
     "ordered_l1_norm",
     "ordered_mixed_norm",
     "orthogonal_angle",

@@ -135,7 +135,7 @@ class Searcher:
         gradient = -residual
         self.length = math.sqrt(float((ground.weight * gradient * gradient).sum()))
         least = self.flat if (curvature == 0).any() else 1e-12
-        metric = np.maximum(curvature, max(least * float(curvature.max()), 1e-300))
+        metric = np.maximum(curvature, least * (float(curvature.max()) or 1.0))
         heavy = ground.weight * metric
         found.steps += 1
         system = System(ground.span, ground.weight, Diagonal(ground.span, heavy))

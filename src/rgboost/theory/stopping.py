@@ -84,21 +84,13 @@ class StopAtGap:
         if progress.train_loss - self.lower_bound <= goal:
             self.stopped = True
         elif not self.iterations or progress.iteration >= self.iterations[-1] + self.every:
-            found = self._certify(self._snapshot(progress), goal)
+            found = self._certify(progress.snapshot(), goal)
             self.iterations.append(progress.iteration)
             self.certificates.append(found)
             if math.isinf(found.radius):
                 self.lower_bound = max(self.lower_bound, found.lower_bound)
             self.stopped = found.gap <= goal
         return self.stopped
-
-    def _snapshot(self, progress: Progress) -> Snapshot:
-        take = getattr(progress, "snapshot", None)
-        if take is None:
-            raise RuntimeError(
-                "StopAtGap needs the model of the moment, which this Progress does not give."
-            )
-        return take()
 
     def _certify(self, now: Snapshot, goal: float) -> Certificate:
         begun = time.perf_counter()

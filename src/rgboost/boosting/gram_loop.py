@@ -21,7 +21,13 @@ from .._jit import kernel
 from .._math import largest
 from .._team import wait_for_all
 from ..learners.kernels import TIE
-from ..learners.splits import expected_sum, pick_split, shared_score
+from ..learners.splits import (
+    expected_sum,
+    first_of_ties,
+    pick_split,
+    score_splits,
+    shared_score,
+)
 from .loop import first_of_the_best, subset_columns
 
 
@@ -198,7 +204,7 @@ def search_mine(splits, state, held, subsets, m, first, last, total, half, scrat
     for k in range(start, stop):
         if score[k] >= best * (1.0 - TIE):
             n = score_column(splits, state, subsets, position + k, columns[k], total, scratch)
-            i = first_in_column(splits, scratch, n, total)
+            i = first_of_ties(scratch, largest(scratch, n), base)
             j = offsets[columns[k]] + i
             if subsets.restricted:
                 j = subsets.learners[subsets.first[position + k] + i]
@@ -223,21 +229,3 @@ def score_column(splits, state, subsets, position, column, total, out):
     a, b = splits.offsets[column], splits.offsets[column + 1]
     score_splits(sums[a:b], left_weight[a:b], gain[a:b], slope, shift, out)
     return b - a
-
-
-@kernel()
-def score_splits(sums, left_weight, gain, slope, shift, out):
-    for j in range(sums.shape[0]):
-        off = sums[j] - (slope * left_weight[j] + shift)
-        out[j] = off * off * gain[j]
-
-
-@kernel()
-def first_in_column(splits, scores, n, total):
-    """The first score that ties with the largest."""
-    best = largest(scores, n)
-    bar = best - TIE * (best + shared_score(splits, total))
-    i = 0
-    while scores[i] < bar:
-        i += 1
-    return i

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._jit import kernel, scalar
 from .._math import blocked_sum
-from .kernels import accumulate, direction, make_pick, scratch_size, search_columns
+from .kernels import TIE, accumulate, direction, make_pick, scratch_size, search_columns
 from .splits import (
     Splits,
     expected_sum,
@@ -20,10 +20,11 @@ from .splits import (
 )
 from .stump_statistics import add_table, expand_codes, fill_column, joint_bins, table_base
 
-_COPIES = 4
+_COPIES = 2
 _STRIDE = 256
+_TOGETHER = 3
 _SHORT = 1024
-"""Rows below which four copies of the bins are not worth clearing and adding up."""
+"""Rows below which copies of the bins are not worth clearing and adding up."""
 
 
 class DenseStumps(NamedTuple):
@@ -45,17 +46,17 @@ def dense_stumps(codes: NDArray[np.unsignedinteger], splits: Splits) -> DenseStu
 
 @scratch_size.register(DenseStumps)
 def _scratch_size(learners):
-    return max(_COPIES * _STRIDE, learners.splits.most_bins)
+    return max(_TOGETHER * _COPIES * _STRIDE, 2 * learners.splits.most_bins)
 
 
 @scalar()
 def fill_bins(codes, words, wide, n_bins, residual, lo, hi, bins_out, values):
     """Sums of residuals in each bin of a column, over rows lo..hi (lo a multiple of 8).
 
-    One addition a row. Bins are read eight at a time, and four copies of the sums take turns, so
+    One addition a row. Bins are read eight at a time, and two copies of the sums take turns, so
     that an addition need not wait for the one before it to the same bin.
 
-        word:  b0 b1 b2 b3 b4 b5 b6 b7      copy:  0 1 2 3 0 1 2 3
+        word:  b0 b1 b2 b3 b4 b5 b6 b7      copy:  0 1 0 1 0 1 0 1
     """
     if n_bins == 2:
         fill_two_bins(codes, residual, lo, hi, bins_out, values)
@@ -65,23 +66,64 @@ def fill_bins(codes, words, wide, n_bins, residual, lo, hi, bins_out, values):
         for i in range(np.uint64(lo), np.uint64(hi)):
             bins_out[codes[i]] += residual[i]
     else:
-        for copy in range(_COPIES):
-            for s in range(n_bins):
-                bins_out[copy * _STRIDE + s] = 0.0
+        clear(bins_out, n_bins, 1)
         whole = lo + (hi - lo) // 8 * 8
-        byte = np.uint64(255)
         for k in range(lo // 8, whole // 8):
             word = words[k]
             i = k * 8
             for b in range(8):
-                code = (word >> np.uint64(8 * b)) & byte
-                bins_out[code + np.uint64(_STRIDE * (b % _COPIES))] += residual[i + b]
+                bins_out[cell(word, b, 0)] += residual[i + b]
         for i in range(whole, hi):
             bins_out[codes[i]] += residual[i]
+        join(bins_out, n_bins, 0)
+
+
+@scalar()
+def fill_three(codes, words, c, n_bins, residual, lo, hi, bins_out):
+    """`fill_bins` for columns c (three of them) at once, to the same sums.
+
+    A residual is read once for three additions: 3.3 additions a nanosecond against 2.4.
+    """
+    c0, c1, c2 = c
+    clear(bins_out, max(n_bins), _TOGETHER)
+    words0, words1, words2 = words[c0], words[c1], words[c2]
+    whole = lo + (hi - lo) // 8 * 8
+    for k in range(lo // 8, whole // 8):
+        word0, word1, word2 = words0[k], words1[k], words2[k]
+        i = k * 8
+        for b in range(8):
+            r = residual[i + b]
+            bins_out[cell(word0, b, 0)] += r
+            bins_out[cell(word1, b, 1)] += r
+            bins_out[cell(word2, b, 2)] += r
+    for i in range(whole, hi):
+        bins_out[codes[c0, i]] += residual[i]
+        bins_out[_COPIES * _STRIDE + codes[c1, i]] += residual[i]
+        bins_out[2 * _COPIES * _STRIDE + codes[c2, i]] += residual[i]
+    for column in range(_TOGETHER):
+        join(bins_out, n_bins[column], column)
+
+
+@scalar()
+def cell(word, b, column):
+    """Where byte b of a word is counted, for one of the columns that are summed together."""
+    copy = np.uint64(_STRIDE * (_COPIES * column + b % _COPIES))
+    return ((word >> np.uint64(8 * b)) & np.uint64(255)) + copy
+
+
+@scalar()
+def clear(bins_out, n_bins, n_columns):
+    for copy in range(_COPIES * n_columns):
         for s in range(n_bins):
-            bins_out[s] = (bins_out[s] + bins_out[_STRIDE + s]) + (
-                bins_out[2 * _STRIDE + s] + bins_out[3 * _STRIDE + s]
-            )
+            bins_out[copy * _STRIDE + s] = 0.0
+
+
+@scalar()
+def join(bins_out, n_bins, column):
+    """The copies of a column's sums, added to the first of them."""
+    first = _COPIES * _STRIDE * column
+    for s in range(first, first + n_bins):
+        bins_out[s] += bins_out[s + _STRIDE]
 
 
 @kernel()
@@ -146,17 +188,31 @@ def _joint_bins(learners, codes, bin_weights, column, weight, table_out):
 def _accumulate(learners, columns, residual, lo, hi, scratch, first, partial_out):
     codes, words, wide = learners.codes, learners.words, learners.wide
     offsets, bins, values = learners.splits.offsets, scratch.bins, scratch.values
-    for k in range(columns.shape[0]):
+    n_columns = columns.shape[0]
+    k = 0
+    while k < n_columns:
         c = columns[k]
         n_bins = offsets[c + 1] - offsets[c] + 1
-        fill_bins(codes[c], words[c], wide, n_bins, residual, lo, hi, bins, values)
-        out = partial_out[k]
-        if first:
-            for s in range(n_bins):
-                out[s] = bins[s]
-        else:
-            for s in range(n_bins):
-                out[s] += bins[s]
+        together = 1
+        if k + 2 < n_columns and n_bins > 2 and not wide and hi - lo >= _SHORT:
+            d, e = columns[k + 1], columns[k + 2]
+            sizes = (n_bins, offsets[d + 1] - offsets[d] + 1, offsets[e + 1] - offsets[e] + 1)
+            if min(sizes) > 2:
+                together = _TOGETHER
+                fill_three(codes, words, (c, d, e), sizes, residual, lo, hi, bins)
+        if together == 1:
+            fill_bins(codes[c], words[c], wide, n_bins, residual, lo, hi, bins, values)
+        for column in range(together):
+            c = columns[k + column]
+            n_bins = offsets[c + 1] - offsets[c] + 1
+            out, sums = partial_out[k + column], bins[_COPIES * _STRIDE * column :]
+            if first:
+                for s in range(n_bins):
+                    out[s] = sums[s]
+            else:
+                for s in range(n_bins):
+                    out[s] += sums[s]
+        k += together
 
 
 @search_columns.register(DenseStumps)
@@ -168,6 +224,7 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
     score, learner, inner = best_out.score, best_out.learner, best_out.inner
     base = shared_score(splits, total)
     slope, shift = expected_sum(splits, total)
+    to_reach = 0.0
     n = residual.shape[0]
     for k in range(k_start, k_stop):
         c = columns[k]
@@ -182,9 +239,12 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
                     bins[s] += partial[chunk, k, s]
         if restricted:
             chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
-            found = scan_candidates(bins, left_weight, gain, first, chosen, slope, shift, base)
+            found = scan_candidates(
+                bins, left_weight, gain, first, stop, chosen, slope, shift, base
+            )
         else:
-            found = scan_splits(bins, left_weight, gain, first, stop, slope, shift, base)
+            found = scan_splits(bins, left_weight, gain, first, stop, slope, shift, base, to_reach)
+        to_reach = max(to_reach, found[0] * (1.0 - TIE))
         score[k], learner[k], inner[k] = found
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._jit import scalar
 from ..data.binning import SparseCodes
-from .kernels import accumulate, direction, make_pick, scratch_size, search_columns
+from .kernels import TIE, accumulate, direction, make_pick, scratch_size, search_columns
 from .splits import (
     Splits,
     expected_sum,
@@ -31,7 +31,7 @@ class SparseStumps(NamedTuple):
 
 @scratch_size.register(SparseStumps)
 def _scratch_size(learners):
-    return learners.splits.most_bins
+    return 2 * learners.splits.most_bins
 
 
 @accumulate.register(SparseStumps)
@@ -140,6 +140,7 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
     score, learner, inner = best_out.score, best_out.learner, best_out.inner
     base = shared_score(splits, total)
     slope, shift = expected_sum(splits, total)
+    to_reach = 0.0
     for k in range(k_start, k_stop):
         c = columns[k]
         rows = all_rows[indptr[c] : indptr[c + 1]]
@@ -149,9 +150,12 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
         fill_sparse_bins(rows, codes, only_code[c], zero_code[c], n_bins, residual, total, bins)
         if restricted:
             chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
-            found = scan_candidates(bins, left_weight, gain, first, chosen, slope, shift, base)
+            found = scan_candidates(
+                bins, left_weight, gain, first, stop, chosen, slope, shift, base
+            )
         else:
-            found = scan_splits(bins, left_weight, gain, first, stop, slope, shift, base)
+            found = scan_splits(bins, left_weight, gain, first, stop, slope, shift, base, to_reach)
+        to_reach = max(to_reach, found[0] * (1.0 - TIE))
         score[k], learner[k], inner[k] = found
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import kernel, scalar
+from .._math import largest
 from ..data.binning import Cuts
 from .kernels import TIE, Pick
 
@@ -55,42 +56,78 @@ def weighted_splits(
 
 
 @scalar()
-def scan_splits(bins, left_weight, gain, first, stop, slope, shift, base):
+def scan_splits(bins, left_weight, gain, first, stop, slope, shift, base, to_reach):
     """(score, learner, left sum) of the best of the splits first..stop of a column.
 
     ``base`` is the part of <b, r>^2 that all splits share (`shared_score`): it counts for ties, not
-    for the order. ``slope`` and ``shift`` are those of `expected_sum`.
+    for the order. ``slope`` and ``shift`` are those of `expected_sum`. A column that does not reach
+    ``to_reach`` cannot win: which split is its best is not looked up (-1). ``bins`` become left
+    sums; scores are kept behind them.
     """
-    best = -1.0 - base
-    to_beat = -1.0
-    best_learner = -1
-    best_sum = 0.0
-    left = 0.0
-    for j in range(first, stop):
-        left += bins[j - first]
-        off = left - (slope * left_weight[j] + shift)
-        score = off * off * gain[j]
-        if score > to_beat:
-            best = score
-            to_beat = score + TIE * (score + base)
-            best_learner = j
-            best_sum = left
-    return best + base, best_learner, best_sum
+    n = stop - first
+    if n == 0:
+        return -1.0, -1, 0.0
+    if n == 1:
+        off = bins[0] - (slope * left_weight[first] + shift)
+        return off * off * gain[first] + base, first, bins[0]
+    to_left_sums(bins, n)
+    scores = bins[n : 2 * n]
+    score_splits(bins[:n], left_weight[first:stop], gain[first:stop], slope, shift, scores)
+    best = largest(scores, n)
+    if best + base < to_reach:
+        return best + base, -1, 0.0
+    i = first_of_ties(scores, best, base)
+    return scores[i] + base, first + i, bins[i]
+
+
+@scalar()
+def score_splits(sums, left_weight, gain, slope, shift, out):
+    """(S - expected)^2 * gain for each left sum."""
+    for j in range(sums.shape[0]):
+        off = sums[j] - (slope * left_weight[j] + shift)
+        out[j] = off * off * gain[j]
 
 
 @kernel()
-def scan_candidates(bins, left_weight, gain, first, candidates, slope, shift, base):
+def first_of_ties(scores, best, base):
+    """The first score that ties with the best, when ``base`` is added to all."""
+    bar = best - TIE * (best + base)
+    i = 0
+    while scores[i] < bar:
+        i += 1
+    return i
+
+
+@scalar()
+def to_left_sums(bins, n):
+    """Running sums of ``bins[:n]`` in place, four at a time: a processor waits for an addition
+    that depends on the one before it, here only once in four."""
+    left = 0.0
+    whole = n - n % 4
+    for s in range(0, whole, 4):
+        two = bins[s] + bins[s + 1]
+        three = two + bins[s + 2]
+        four = two + (bins[s + 2] + bins[s + 3])
+        bins[s] += left
+        bins[s + 1] = left + two
+        bins[s + 2] = left + three
+        left += four
+        bins[s + 3] = left
+    for s in range(whole, n):
+        left += bins[s]
+        bins[s] = left
+
+
+@kernel()
+def scan_candidates(bins, left_weight, gain, first, stop, candidates, slope, shift, base):
     """`scan_splits` for some of the splits only."""
+    to_left_sums(bins, stop - first)
     best = -1.0 - base
     to_beat = -1.0
     best_learner = -1
     best_sum = 0.0
-    left = 0.0
-    bin_ = 0
     for j in candidates:
-        while bin_ <= j - first:
-            left += bins[bin_]
-            bin_ += 1
+        left = bins[j - first]
         off = left - (slope * left_weight[j] + shift)
         score = off * off * gain[j]
         if score > to_beat:

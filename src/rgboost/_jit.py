@@ -21,7 +21,12 @@ from typing import Any
 from numba import njit
 from numba.extending import overload
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract"},
+    "no_cfunc_wrapper": True,  # nobody calls kernels from C; compiling is a tenth faster
+}
 
 scalar = functools.partial(njit, cache=True, forceinline=True, **_OPTIONS)
 """``@scalar()``: always inlined. For the formula of one row, so that the loop around it vectorises;
@@ -51,7 +56,7 @@ def by_type(declaration: Callable[..., Any] | None = None, *, inline: bool = Fal
         return bodies.get(getattr(args[0], "instance_class", type(None)))
 
     typed.__signature__ = inspect.signature(declaration)  # type: ignore[attr-defined]
-    options = {**_OPTIONS, "forceinline": True} if inline else _OPTIONS
+    options = {**_OPTIONS, "no_cpython_wrapper": True, "forceinline": inline}
     overload(dispatch, strict=False, jit_options=options)(typed)
 
     def register(tuple_class: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -10,8 +10,8 @@ from rgboost.boosting.cost import (
     gram_bytes,
     gram_nanoseconds,
 )
-from rgboost.boosting.loop import Rule
 from rgboost.boosting.problem import Problem
+from rgboost.boosting.step_length import ConstantRule
 from rgboost.boosting.trace import Recorder
 from rgboost.learners import Stumps
 from rgboost.losses import Huber, Squared
@@ -27,7 +27,7 @@ def problem(n=2000, p=6, max_bins=20, n_iter=100, selection=None, loss=None, wei
     prepared = Stumps(max_bins=max_bins).prepare(X, weight)
     return Problem(
         prepared=prepared, y=y, weight=weight, start=0.0, loss=loss or Squared(),
-        selection=selection or AllLearners(), rule=Rule(False, 1.0, 1.0), held=None,
+        selection=selection or AllLearners(), rule=ConstantRule(1.0, 1.0), held=None,
         held_arrays=prepared.arrays, rng=rng,
         recorder=Recorder(n_iter, prepared.layout.offsets, float(n), None), n_jobs=1, callbacks=(),
     )  # fmt: skip

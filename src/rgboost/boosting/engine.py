@@ -19,8 +19,8 @@ from .callbacks import Callback
 from .cost import choose_engine
 from .direct import run_direct
 from .gram import default_gram_memory, gram_obstacle, run_gram
-from .loop import Rule
 from .problem import Problem, Validation
+from .step_length import ConstantRule, SearchRule
 from .surrogate import run_surrogate, surrogate_obstacle
 from .trace import Recorder, Trace
 
@@ -88,7 +88,7 @@ def boost(
         start=loss.best_constant(y, weight) if start_score is None else float(start_score),
         loss=loss,
         selection=selection,
-        rule=Rule(rho is None, rho or 0.0, learning_rate),
+        rule=SearchRule(learning_rate) if rho is None else ConstantRule(learning_rate, rho),
         held=validation,
         held_arrays=held_arrays,
         rng=np.random.default_rng(random_state),

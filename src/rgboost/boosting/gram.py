@@ -19,6 +19,7 @@ from .direct import run_direct
 from .gram_loop import GramState, GramWork, Pending, run_gram_block
 from .problem import BlockLength, Problem
 from .statistics import MemoryStatistics, Statistics
+from .step_length import ConstantRule
 from .trace import Recorder
 
 _SPLITS_PER_THREAD = 3000
@@ -167,7 +168,7 @@ def _go(
     state = states[0]
     held = states[1] if len(states) > 1 else no_rows(state)
     rule = problem.rule
-    rho = rule.learning_rate * (1.0 if rule.search else rule.rho)
+    rho = rule.learning_rate * (rule.rho if isinstance(rule, ConstantRule) else 1.0)
     pending = Pending(np.full(1, -1, np.int64), np.zeros(2))
     n_columns = problem.most_columns()
     shape = (2, n_columns)

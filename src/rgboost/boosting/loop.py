@@ -25,16 +25,8 @@ from ..learners.kernels import (
     scratch_size,
     search_columns,
 )
-from .line_search import search_step
 from .rows import TILE, advance
-
-
-class Rule(NamedTuple):
-    """The step rule: rho_m = learning_rate * (rho <b, r>, or the argmin if ``search``)."""
-
-    search: bool
-    rho: float
-    learning_rate: float
+from .step_length import step_length
 
 
 class Work(NamedTuple):
@@ -75,11 +67,10 @@ def run_block(learners, terms, rule, subsets, rows, held_learners, held, record,
         # (4): the step
         if pick.learner < 0 or pick.gradient == 0.0:
             step = 0.0
-        elif rule.search:
-            step, goal = search_step(terms, learners, pick, rows, work.search, scratch, seat, goal)
         else:
-            step = rule.rho * pick.gradient
-        step *= rule.learning_rate
+            step, goal = step_length(
+                rule, terms, learners, pick, rows, work.search, scratch, seat, goal
+            )
         left, right = step * pick.left, step * pick.right
         move = Pick(pick.learner, pick.column, pick.gradient, left, right)
         if seat.rank == 0:

@@ -13,7 +13,7 @@ from ..losses import Loss
 from ..model import Path
 from ..selection import SelectionRule
 from .callbacks import Callback
-from .loop import Rule
+from .step_length import ConstantRule, SearchRule
 from .trace import Recorder
 
 
@@ -53,7 +53,7 @@ class Problem:
     start: float
     loss: Loss
     selection: SelectionRule
-    rule: Rule
+    rule: ConstantRule | SearchRule
     held: Validation | None
     held_arrays: Any
     rng: np.random.Generator

@@ -17,15 +17,16 @@ from ..learners.kernels import Pick, Scratch, direction, scratch_size
 from ..losses import Loss
 from ..selection import Subsets
 from ..steps import LineSearch
-from .loop import Rule, Work, search
+from .loop import Work, search
 from .record import Record
 from .rows import TILE, Rows
+from .step_length import ConstantRule, SearchRule
 
 
 def run_block_with_python_loss(
     learners: Any,
     loss: Loss,
-    rule: Rule,
+    rule: ConstantRule | SearchRule,
     subsets: Subsets,
     rows: Rows,
     held_learners: Any,
@@ -43,8 +44,9 @@ def run_block_with_python_loss(
         step = 0.0
         if pick.learner >= 0 and pick.gradient > 0.0:
             b = whole_direction(learners, pick, len(rows.y))
-            step = rule.rho * pick.gradient
-            if rule.search:
+            if isinstance(rule, ConstantRule):
+                step = rule.rho * pick.gradient
+            else:
                 weight = rows.weight if rows.weighted else None
                 step = LineSearch().find(loss, rows.y, rows.score, b, weight)
             step *= rule.learning_rate

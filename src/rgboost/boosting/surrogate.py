@@ -43,6 +43,7 @@ from .gram_loop import GramState, GramWork, Pending, run_gram_block
 from .problem import Problem
 from .row_gram import MOST_BINS_IN_ALL, N_TABLES, fill_whole_gram, make_row_bins
 from .statistics import Gradient, MemoryStatistics
+from .step_length import ConstantRule, SearchRule
 
 _shortest_part = 16
 
@@ -59,7 +60,7 @@ def surrogate_obstacle(problem: Problem) -> str | None:
         return "it needs stumps"
     if problem.prepared.arrays.splits.most_bins > 256:
         return "it needs at most 256 bins per feature; set max_bins to 256 or less"
-    if problem.rule.search:
+    if isinstance(problem.rule, SearchRule):
         return "its steps are those of the model; use step='constant'"
     return None
 
@@ -251,9 +252,9 @@ def _run_block(
     state = model.state(gradient)
     splits = model.splits
     nobody = no_rows(state)
-    rho = problem.rule.learning_rate * problem.rule.rho
-    if model.name == "newton":
-        rho = problem.rule.learning_rate
+    rule = problem.rule
+    assert isinstance(rule, ConstantRule)
+    rho = rule.learning_rate * (1.0 if model.name == "newton" else rule.rho)
     pending = Pending(np.full(1, -1, np.int64), np.zeros(2))
     shape = (2, problem.most_columns())
     work = GramWork(np.empty(shape), np.empty(shape, np.int64), np.empty(shape), np.empty(shape))

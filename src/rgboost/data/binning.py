@@ -211,7 +211,7 @@ def cut_columns(ordered, order, weight, plan):
     left_weight = np.empty_like(thresholds)
     offsets = np.zeros(n_columns + 1, np.int64)
     for c in range(n_columns):
-        n_distinct = 0
+        n_distinct = np.int64(0)  # a plain 0 would compile `choose_cuts` once more
         below = 0.0
         for i in range(n_rows):
             below += weight[order[c, i]] if weighted else 1.0
@@ -253,7 +253,7 @@ def cut_sparse_columns(indptr, indices, data, weight, total, n_rows, plan):
             stored_weight += weight[rows[k]] if weighted else 1.0
         zero_weight = total - stored_weight
         zero_pending = stored < n_rows
-        n_distinct = 0
+        n_distinct = np.int64(0)  # a plain 0 would compile `choose_cuts` once more
         below = 0.0
         for k in range(stored):
             value = np.float64(entries[order[k]])

@@ -225,15 +225,16 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
     base = shared_score(splits, total)
     slope, shift = expected_sum(splits, total)
     to_reach = 0.0
-    n = residual.shape[0]
+    start, n = np.int64(0), residual.shape[0]  # a plain 0 would compile `fill_bins` once more
     for k in range(k_start, k_stop):
         c = columns[k]
         first, stop = offsets[c], offsets[c + 1]
         n_bins = stop - first + 1
         if partial.shape[0] == 0:
-            fill_bins(codes[c], words[c], wide, n_bins, residual, 0, n, bins, values)
+            fill_bins(codes[c], words[c], wide, n_bins, residual, start, n, bins, values)
         else:
-            bins[:n_bins] = partial[0, k, :n_bins]
+            for s in range(n_bins):  # not as slices: to compile that takes two seconds
+                bins[s] = partial[0, k, s]
             for chunk in range(1, partial.shape[0]):
                 for s in range(n_bins):
                     bins[s] += partial[chunk, k, s]

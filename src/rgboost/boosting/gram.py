@@ -219,15 +219,19 @@ def path_tables(
     """The tables of the iterations begin..end (by default all that are done), bin by bin; see
     `rgboost.boosting.statistics`."""
     now = slice(begin, recorder.done if end is None else end)
-    n_features = len(offsets) - 1
-    tables = np.zeros(int(offsets[-1]) + n_features)
-    chosen = recorder.learner[now] >= 0
-    learner = recorder.learner[now][chosen]
-    left, right = recorder.left[now][chosen], recorder.right[now][chosen]
-    feature = np.searchsorted(offsets, learner, side="right") - 1
-    np.add.at(tables, offsets[feature] + feature, left)  # the first bin, and from there on
-    np.add.at(tables, learner + feature + 1, right - left)  # the first bin right of the split
-    for g in np.unique(feature):
-        part = slice(offsets[g] + g, offsets[g + 1] + g + 1)
-        tables[part] = np.cumsum(tables[part])
+    tables = np.zeros(int(offsets[-1]) + len(offsets) - 1)
+    add_path(offsets, recorder.learner[now], recorder.left[now], recorder.right[now], tables)
     return tables
+
+
+@kernel()
+def add_path(offsets, learner, left, right, tables):
+    """Jumps of all stumps where they are, then their running sums."""
+    for m in range(learner.shape[0]):
+        if learner[m] >= 0:
+            g = np.searchsorted(offsets, learner[m], side="right") - 1
+            tables[offsets[g] + g] += left[m]
+            tables[learner[m] + g + 1] += right[m] - left[m]
+    for g in range(offsets.shape[0] - 1):
+        for k in range(offsets[g] + g, offsets[g + 1] + g):
+            tables[k + 1] += tables[k]

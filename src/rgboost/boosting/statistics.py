@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import kernel
+from .._math import blocked_sum
 from .._team import Team, take_ticket, wait_for_all
 from ..learners.kernels import Scratch, scratch_size
 from ..learners.stump_statistics import (
@@ -26,6 +27,7 @@ from ..learners.stump_statistics import (
     table_base,
 )
 from ..losses import Loss
+from ..losses.kernels import evaluate
 from .rows import TILE, Rows, make_rows, start_rows
 
 Vector = NDArray[np.float64]
@@ -59,6 +61,19 @@ class Statistics(Protocol):
 
     def loss(self, tables: Vector) -> float:
         """The loss at a model."""
+
+    def line(self, change: Vector) -> Line:
+        """The models f + s d: f the model that was looked at last, d the tables of a change."""
+
+
+class Line(Protocol):
+    """The models f + s d of a line search."""
+
+    def slope(self, scale: float) -> tuple[float, float]:
+        """The first and the second derivative of the loss by s; 0, 0 if they are not known."""
+
+    def gradient(self, scale: float) -> Gradient:
+        """`Statistics.gradient` at f + s d, which becomes the model that was looked at last."""
 
 
 class MemoryStatistics:
@@ -95,12 +110,21 @@ class MemoryStatistics:
         return self.rows.weight * curvature if self.rows.weighted else curvature
 
     def gradient(self, tables: Vector) -> Gradient:
-        loss = self.loss(tables)
+        return self._gradient(self.loss(tables))
+
+    def line(self, change: Vector) -> MemoryLine:
+        return MemoryLine(self, change)
+
+    def _gradient(self, loss: float) -> Gradient:
         total = float(self.rows.residual_sums.sum())
         return Gradient(self._left_sums(self.rows.residual, total), total, loss)
 
     def loss(self, tables: Vector) -> float:
         self._set_score(tables)
+        return self.loss_of_scores()
+
+    def loss_of_scores(self) -> float:
+        """The loss, and the residuals, at the scores that the rows have."""
         rows, loss = self.rows, self.loss_function
         if loss.terms is not None:
             start_rows(loss.terms, rows)
@@ -130,11 +154,15 @@ class MemoryStatistics:
 
     def _set_score(self, tables: Vector) -> None:
         self.rows.score[:] = self.start
+        self.add_scores(tables, self.rows.score)
+
+    def add_scores(self, tables: Vector, score_out: Vector) -> None:
+        """Add the score of every row at a model, less the null model's."""
         change = np.add.reduceat(
             np.abs(tables), self.offsets[:-1] + np.arange(len(self.offsets) - 1)
         )
         used = np.flatnonzero(change > 0).astype(np.int64)
-        self.team.run(add_tables, self.arrays, used, tables, self.rows)
+        self.team.run(add_tables, self.arrays, used, tables, self.rows.chunks, score_out)
 
     def _left_sums(self, values: Vector, total: float) -> Vector:
         out = np.empty(int(self.offsets[-1]))
@@ -142,20 +170,68 @@ class MemoryStatistics:
         return out
 
 
+class MemoryLine:
+    """`Line` of rows in memory: the scores of f and of d are kept."""
+
+    def __init__(self, statistics: MemoryStatistics, change: Vector) -> None:
+        self.statistics = statistics
+        self.begin = statistics.rows.score.copy()
+        self.change = np.zeros_like(self.begin)
+        statistics.add_scores(change, self.change)
+        self.sums = np.empty((2, len(statistics.rows.chunks) - 1))
+
+    def slope(self, scale: float) -> tuple[float, float]:
+        terms, rows = self.statistics.loss_function.terms, self.statistics.rows
+        if terms is None:
+            return 0.0, 0.0
+        team = self.statistics.team
+        team.run(add_slopes, terms, rows, self.begin, self.change, scale, self.sums)
+        slope, curvature = self.sums.sum(axis=1)
+        return float(slope), float(curvature)
+
+    def gradient(self, scale: float) -> Gradient:
+        np.multiply(self.change, scale, out=self.statistics.rows.score)
+        self.statistics.rows.score[:] += self.begin
+        return self.statistics._gradient(self.statistics.loss_of_scores())
+
+
 @kernel()
-def add_tables(learners, used, tables, rows, seat):
+def add_slopes(terms, rows, begin, change, scale, sums, seat):
+    """The derivatives of the loss by the scale, each thread on its chunks of rows."""
+    first, second = np.empty(TILE), np.empty(TILE)
+    for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
+        sums[0, chunk] = 0.0
+        sums[1, chunk] = 0.0
+        for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
+            hi = min(lo + TILE, rows.chunks[chunk + 1])
+            y, f, d = rows.y[lo:hi], begin[lo:hi], change[lo:hi]
+            for i in range(y.shape[0]):
+                _, residual, curvature = evaluate(terms, y[i], f[i] + scale * d[i])
+                first[i] = -d[i] * residual
+                second[i] = d[i] * d[i] * curvature
+            if rows.weighted:
+                weight = rows.weight[lo:hi]
+                for i in range(weight.shape[0]):
+                    first[i] *= weight[i]
+                    second[i] *= weight[i]
+            sums[0, chunk] += blocked_sum(first, hi - lo)
+            sums[1, chunk] += blocked_sum(second, hi - lo)
+
+
+@kernel()
+def add_tables(learners, used, tables, chunks, score, seat):
     """Add the tables of the used features to the scores, each thread on its chunks of rows."""
     offsets = learners.splits.offsets
     base = 0.0
     for g in used:
         base += table_base(learners, g, tables[offsets[g] + g : offsets[g + 1] + g + 1])
-    for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
-        rows.score[rows.chunks[chunk] : rows.chunks[chunk + 1]] += base
-        for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
-            hi = min(lo + TILE, rows.chunks[chunk + 1])
+    for chunk in range(seat.rank, chunks.shape[0] - 1, seat.size):
+        score[chunks[chunk] : chunks[chunk + 1]] += base
+        for lo in range(chunks[chunk], chunks[chunk + 1], TILE):
+            hi = min(lo + TILE, chunks[chunk + 1])
             for g in used:
                 table = tables[offsets[g] + g : offsets[g + 1] + g + 1]
-                add_table(learners, g, table, lo, hi, rows.score)
+                add_table(learners, g, table, lo, hi, score)
 
 
 @kernel()

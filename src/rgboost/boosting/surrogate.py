@@ -11,7 +11,8 @@ the rows anew ("refresh"). Two models:
   model. The Gram matrix is the one of the weights, made once. A block of one iteration is an
   iteration of Algorithm 2 with the constant step.
 - Newton: h_i = w_i l''(y_i, f_i). It is close to the loss, so few refreshes are needed, but its
-  Gram matrix changes with f. The whole block is halved until the loss falls.
+  Gram matrix changes with f. How far to go along the step of a block is found by a line search on
+  the rows.
 
 The iterates are not those of Algorithm 2; the optimum is. Losses in the trace are exact at
 refreshes and linear in between.
@@ -42,10 +43,13 @@ from .gram import (
 from .gram_loop import GramState, GramWork, Pending, run_gram_block
 from .problem import Problem
 from .row_gram import MOST_BINS_IN_ALL, N_TABLES, fill_whole_gram, make_row_bins
-from .statistics import Gradient, MemoryStatistics
+from .statistics import Gradient, Line, MemoryStatistics
 from .step_length import ConstantRule, SearchRule
 
 _shortest_part = 16
+
+_MOST_SCALES = 8
+"""Tries of the line search of a block."""
 
 _NEWTON_REFRESHES = 8
 _MAJORISER_REFRESHES = 100
@@ -83,6 +87,10 @@ class QuadraticModel(ABC):
         """The model around the point that the rows are at."""
 
     @abstractmethod
+    def scale(self, line: Line) -> float:
+        """How far to go along the step of a block."""
+
+    @abstractmethod
     def supply(self, pending: Pending, state: GramState, team: Team) -> bool:
         """Make the Gram rows that the pending step needs; False if there is no memory for them."""
 
@@ -106,6 +114,9 @@ class Majoriser(QuadraticModel):
         return _state(
             gradient, self.left_weight, self.total_weight, self.gram.blocks[0], self.gram.row_start
         )
+
+    def scale(self, line: Line) -> float:
+        return 1.0  # down to the minimum of the majoriser, which is above that of the loss
 
     def supply(self, pending: Pending, state: GramState, team: Team) -> bool:
         wanted = missing_features(pending, state, self.splits, self.gram, team)
@@ -135,10 +146,13 @@ class Newton(QuadraticModel):
 
     def state(self, gradient: Gradient) -> GramState:
         weight = self.rows.curvature_weights()
-        left_weight, total = self.rows.weigh_splits(weight)
-        self.splits = weighted_splits(self.arrays.splits, left_weight, total)
         self._fill(weight)
+        left_weight, total = self.gram.diagonal().copy(), float(weight.sum())
+        self.splits = weighted_splits(self.arrays.splits, left_weight, total)
         return _state(gradient, left_weight, total, self.gram, self.offsets[:-1])
+
+    def scale(self, line: Line) -> float:
+        return best_scale(line)
 
     def supply(self, pending: Pending, state: GramState, team: Team) -> bool:
         raise AssertionError("all Gram rows are there")
@@ -217,7 +231,8 @@ def run_surrogate(problem: Problem, memory: int, tol: float) -> None:
         while recorder.left_to_do:
             n, supplied = _run_block(problem, model, gradient, team)
             change = path_tables(offsets, recorder, recorder.done, recorder.done + n)
-            scale, after = _falling_step(rows, tables, change, gradient.loss)
+            line = rows.line(change)
+            scale, after = falling_step(line, model.scale(line), gradient.loss)
             tables += scale * change
             recorder.scale_steps(n, scale)
             held_loss = held_rows.loss(tables) if held_rows is not None else 0.0
@@ -232,17 +247,29 @@ def run_surrogate(problem: Problem, memory: int, tol: float) -> None:
                 break
 
 
-def _falling_step(
-    rows: MemoryStatistics, tables: NDArray, change: NDArray, loss: float
-) -> tuple[float, Gradient]:
+def falling_step(line: Line, scale: float, loss: float) -> tuple[float, Gradient]:
     """Halve the step of a block until the loss does not rise."""
-    scale = 1.0
     while scale > 1e-6:
-        after = rows.gradient(tables + scale * change)
+        after = line.gradient(scale)
         if after.loss <= loss:
             return scale, after
         scale *= 0.5
-    return 0.0, rows.gradient(tables)
+    return 0.0, line.gradient(0.0)
+
+
+def best_scale(line: Line) -> float:
+    """The minimum along the line by Newton's method, to a tenth: the next block does the rest."""
+    scale = 1.0
+    for _ in range(_MOST_SCALES):
+        slope, curvature = line.slope(scale)
+        if not curvature > 0.0:
+            break
+        new = min(max(scale - slope / curvature, 0.25 * scale), 4.0 * scale)
+        close = abs(new - scale) <= 0.1 * scale
+        scale = new
+        if close:
+            break
+    return scale
 
 
 def _run_block(

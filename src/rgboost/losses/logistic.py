@@ -49,6 +49,12 @@ class Logistic(BinaryLoss):
     def terms(self) -> LogisticTerms:
         return LogisticTerms(self.ridge)
 
+    def best_constant(self, y: Vector, weight: Vector | None = None) -> float:
+        # Two labels are two rows with the weights of all.
+        w = np.ones_like(y) if weight is None else weight
+        weights = np.array([w[y > 0].sum(), w[y <= 0].sum()])
+        return super().best_constant(np.array([1.0, -1.0]), weights)
+
     def link(self, mean: Vector) -> Vector:
         return np.asarray(logit(mean))
 

@@ -14,9 +14,8 @@ from .base import Bench, Case, Curve, Figure, binned_and_scaled, first_at_most, 
 N, P = 370_972, 90
 NAME = f"made {N:,} x {P}"
 STUMPS = 10_000
-TIMED = {"LightGBM": 500}
-"""Stumps of a peer that are timed; the others get `TIMED_OTHERS`."""
-TIMED_OTHERS = {"short": 60, "full": 500}
+TIMED = {"short": 60, "full": 500}
+"""Stumps of a peer that are timed."""
 RATES = {1: 800, 3: 600, 9: 400, 30: 150, 90: 60}
 """Iterations that are timed at each t."""
 
@@ -32,7 +31,7 @@ def total(bench: Bench) -> None:
     bench.warm_up([ours, Rgboost("gram"), *peers], X, y, spec)
     contestants = {"rgboost": lambda: {"engine": ours.fit(X, y, spec, STUMPS).trace_.engine}}
     for peer in peers:
-        timed = TIMED.get(peer.name, TIMED_OTHERS[bench.set])
+        timed = TIMED[bench.set]
         contestants[peer.name] = partial(binned_and_scaled, peer, X, y, spec, timed, STUMPS)
     timings = bench.race(contestants, "10,000 stumps")
     note = f"engine {timings['rgboost'].parts.get('engine')}"
@@ -53,8 +52,10 @@ def rates(bench: Bench) -> None:
     bench.warm_up([ours, *peers], X, y, bench.spec(X, t=9))
     everyone = [ours, *peers]
     binned = {peer.name: peer.bin(X, y, bench.spec(X)) for peer in everyone}
-    grid = list(RATES) if bench.is_full else [1, 9, 90]
-    runs = [(t, bench.threads) for t in grid] + [(t, 1) for t in (9, 90) if bench.threads > 1]
+    grid = list(RATES) if bench.is_full else [9, 90]
+    runs = [(t, bench.threads) for t in grid]
+    if bench.is_full and bench.threads > 1:
+        runs += [(t, 1) for t in (9, 90)]
     for t, threads in runs:
         spec = bench.spec(X, t=t, threads=threads)
         contestants = {
@@ -74,7 +75,7 @@ def rates(bench: Bench) -> None:
 
 def ebm(bench: Bench) -> None:
     """The training loss that an EBM with one bag reaches, and when we are there."""
-    n, p = (N, P) if bench.is_full else (50_000, 30)
+    n, p = (N, P) if bench.is_full else (20_000, 20)
     name = f"made {n:,} x {p}"
     X, y = data.dense(n, p)
     spec = bench.spec(X, max_bins=255)
@@ -92,7 +93,7 @@ def ebm(bench: Bench) -> None:
     target = mean_half_square(y, theirs.score(kept["model"], X, spec))
     bench.say("how many stumps reach that loss")
     n_ours, _ = _stumps_needed(ours, X, y, spec, target, 200_000)
-    n_third, losses = _stumps_needed(third, X, y, spec, target, 2000)
+    n_third, losses = _stumps_needed(third, X, y, spec, target, 2000 if bench.is_full else 500)
     contestants = {}
     if n_ours is not None:
         contestants["rgboost"] = partial(ours.fit, X, y, spec, n_ours)

@@ -14,7 +14,7 @@ from .base import Bench, Case, Figure, binned_and_scaled
 
 ROWS = {"short": (100_000, 300_000, 1_000_000), "full": (100_000, 1_000_000, 10_000_000)}
 ROWS_P, ROWS_STUMPS, ROWS_TIMED = 20, 1000, 50
-FEATURES = {"short": (10, 100, 1000, 10_000), "full": (10, 100, 1000, 10_000, 100_000)}
+FEATURES = {"short": (10, 100, 1000), "full": (10, 100, 1000, 10_000, 100_000)}
 FEATURES_N, FEATURES_STUMPS = 1000, 200
 
 

@@ -18,18 +18,22 @@ FIT_ROWS = 10_000
 
 
 def dense(bench: Bench) -> None:
-    n = 370_972 if bench.is_full else 200_000
+    n = 370_972 if bench.is_full else 100_000
     X, y = data.dense(n, P)
     spec = bench.spec(X)
-    peers = [Rgboost(), *ALL.values()]
+    peers = [Rgboost(), *_peers(bench)]
     _predict(bench, peers, X, X, y, spec, f"made {n:,} x {P}", "dense")
 
 
 def sparse(bench: Bench) -> None:
     X, y = data.named("a9a", bench.data_dir)
     spec = bench.spec(X, task="logistic")
-    peers = [Rgboost("direct"), *ALL.values()]
+    peers = [Rgboost("direct"), *_peers(bench)]
     _predict(bench, peers, X, X.toarray(), y, spec, "a9a 32,561 x 123", "sparse")
+
+
+def _peers(bench: Bench) -> list[Peer]:
+    return list(ALL.values()) if bench.is_full else [ALL["LightGBM"], ALL["XGBoost"]]
 
 
 def _predict(

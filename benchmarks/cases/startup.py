@@ -56,4 +56,4 @@ def _wall(code: str, cache: str) -> float:
     return time.perf_counter() - start
 
 
-CASES = (Case("startup", "Import and first fit", start_up),)
+CASES = (Case("startup", "Import and first fit", start_up, ("full",)),)

@@ -134,6 +134,7 @@ class Newton(QuadraticModel):
     def __init__(self, problem: Problem, rows: MemoryStatistics) -> None:
         self.arrays = problem.prepared.arrays
         self.rows = rows
+        self.learning_rate = problem.rule.learning_rate
         self.offsets = self.arrays.splits.offsets
         n_splits = int(self.offsets[-1])
         self.gram = np.zeros((n_splits, n_splits))
@@ -152,7 +153,8 @@ class Newton(QuadraticModel):
         return _state(gradient, left_weight, total, self.gram, self.offsets[:-1])
 
     def scale(self, line: Line) -> float:
-        return best_scale(line)
+        """A learning rate below 1 asks for short steps: they are not made longer."""
+        return best_scale(line) if self.learning_rate >= 1.0 else min(best_scale(line), 1.0)
 
     def supply(self, pending: Pending, state: GramState, team: Team) -> bool:
         raise AssertionError("all Gram rows are there")

@@ -27,6 +27,9 @@ MOST_BINS = 65_536
 _BLOCK_BYTES = 16 << 20
 """Columns are binned in blocks of this size: one copy to lay them out, one to sort."""
 
+_ENTRIES_FOR_THREADS = 1_000_000
+"""Stored entries (about 3 milliseconds) that make starting threads pay."""
+
 
 @dataclass(frozen=True)
 class Cuts:
@@ -99,7 +102,8 @@ def bin_dense(
         encode_columns(columns, found[0], found[1], codes[start:stop])
         return found
 
-    blocks = _map_blocks(bin_block, n_features, n_rows * X.dtype.itemsize, n_jobs)
+    width = _BLOCK_BYTES // (n_rows * X.dtype.itemsize)
+    blocks = _map_blocks(bin_block, n_features, width, n_jobs)
     cuts = _join_cuts(blocks)
     return cuts, codes.astype(cuts.code_dtype(), copy=False)
 
@@ -112,16 +116,27 @@ def bin_sparse(
 ) -> tuple[Cuts, SparseCodes]:
     """Cuts of a sparse matrix, and the bins of its stored entries. Cost follows the entries."""
     n_rows, n_features = X.shape
+    if X.nnz < _ENTRIES_FOR_THREADS:
+        n_jobs = 1
     w = np.empty(0) if weight is None else weight
     total = float(n_rows) if weight is None else float(weight.sum())
 
-    def bin_block(start: int, stop: int) -> tuple[NDArray, NDArray, NDArray]:
-        return cut_sparse_columns(
-            X.indptr[start : stop + 1], X.indices, X.data, w, total, n_rows, plan
-        )
+    # A column has at most as many cuts as entries. Pages that are never written take no memory.
+    most = np.minimum(np.diff(X.indptr), plan.max_bins - 1)
+    room = np.concatenate([np.zeros(1, np.int64), np.cumsum(most, dtype=np.int64)])
+    thresholds, left_weight = np.empty(room[-1]), np.empty(room[-1])
+    offsets = np.zeros(n_features + 1, np.int64)
 
-    bytes_per_column = max(1, 8 * X.nnz // max(1, n_features))
-    cuts = _join_cuts(_map_blocks(bin_block, n_features, bytes_per_column, n_jobs))
+    def cut_range(start: int, stop: int) -> None:
+        out = room, thresholds, left_weight, offsets
+        cut_sparse_columns(X.indptr, X.indices, X.data, w, total, n_rows, plan, start, stop, *out)
+
+    map_ranges(cut_range, n_features, n_jobs, at_least=64)
+    offsets = np.cumsum(offsets)
+    for values in (thresholds, left_weight):
+        close_gaps(room, offsets, values)
+        values.resize(offsets[-1], refcheck=False)
+    cuts = Cuts(offsets, thresholds, left_weight)
     return cuts, encode_sparse(X, cuts, n_jobs)
 
 
@@ -138,7 +153,8 @@ def encode_dense(
         thresholds = cuts.thresholds[offsets[0] : offsets[-1]]
         encode_columns(columns, offsets - offsets[0], thresholds, codes[start:stop])
 
-    for _ in _map_blocks(encode_block, n_features, n_rows * X.dtype.itemsize, n_jobs):
+    width = _BLOCK_BYTES // (n_rows * X.dtype.itemsize)
+    for _ in _map_blocks(encode_block, n_features, width, n_jobs):
         pass
     return codes
 
@@ -169,11 +185,12 @@ def empty_codes(n_features: int, n_rows: int, code_type: type) -> NDArray[np.uns
 
 
 def _map_blocks(
-    function: Callable[[int, int], Any], n_features: int, bytes_per_column: int, n_jobs: int
+    function: Callable[[int, int], Any], n_features: int, width: int, n_jobs: int
 ) -> Iterator[Any]:
-    """``function(start, stop)`` of blocks of columns, in order, ``n_jobs`` at a time."""
+    """``function(start, stop)`` of blocks of about ``width`` columns, in order, ``n_jobs`` at a
+    time."""
     # Multiples of 16 columns: a cache line of a C-ordered float32 matrix.
-    width = max(16, _BLOCK_BYTES // max(1, bytes_per_column) // 16 * 16)
+    width = max(16, width // 16 * 16)
     width = max(1, min(width, -(-n_features // max(1, n_jobs))))
     starts = range(0, n_features, width)
     stops = [min(start + width, n_features) for start in starts]
@@ -228,22 +245,19 @@ def cut_columns(ordered, order, weight, plan):
 
 
 @kernel()
-def cut_sparse_columns(indptr, indices, data, weight, total, n_rows, plan):
-    """Cuts of sparse columns: the distinct stored values, and zero with the weight of the rest."""
-    n_columns = indptr.shape[0] - 1
+def cut_sparse_columns(
+    indptr, indices, data, weight, total, n_rows, plan, start, stop,
+    room, thresholds_out, left_weight_out, count_out,
+):  # fmt: skip
+    """Cuts of the sparse columns start..stop: of the distinct stored values, and of zero with the
+    weight of the rest. Those of column c go to ``room[c]``; ``count_out[c + 1]`` says how many."""
     weighted = weight.shape[0] > 0
-    room = 0
     longest = 0
-    for c in range(n_columns):
-        stored = indptr[c + 1] - indptr[c]
-        longest = max(longest, stored)
-        room += min(stored, plan.max_bins - 1)
+    for c in range(start, stop):
+        longest = max(longest, indptr[c + 1] - indptr[c])
     values = np.empty(longest + 1, np.float64)
     cumulative = np.empty(longest + 1, np.float64)
-    thresholds = np.empty(room, np.float64)
-    left_weight = np.empty(room, np.float64)
-    offsets = np.zeros(n_columns + 1, np.int64)
-    for c in range(n_columns):
+    for c in range(start, stop):
         entries = data[indptr[c] : indptr[c + 1]]
         rows = indices[indptr[c] : indptr[c + 1]]
         stored = entries.shape[0]
@@ -272,12 +286,18 @@ def cut_sparse_columns(indptr, indices, data, weight, total, n_rows, plan):
             values[n_distinct] = 0.0
             cumulative[n_distinct] = total
             n_distinct += 1
-        first = offsets[c]
-        count = choose_cuts(
-            values, cumulative, n_distinct, plan, thresholds[first:], left_weight[first:]
+        first = room[c]
+        count_out[c + 1] = choose_cuts(
+            values, cumulative, n_distinct, plan, thresholds_out[first:], left_weight_out[first:]
         )
-        offsets[c + 1] = first + count
-    return offsets, thresholds[: offsets[-1]].copy(), left_weight[: offsets[-1]].copy()
+
+
+@kernel()
+def close_gaps(room, offsets, values):
+    """Move the values of column c from ``room[c]`` down to ``offsets[c]``."""
+    for c in range(offsets.shape[0] - 1):
+        for k in range(offsets[c + 1] - offsets[c]):
+            values[offsets[c] + k] = values[room[c] + k]
 
 
 @kernel()

@@ -2,7 +2,7 @@
 
 from .boosting import Trace, boost
 from .coordinate import random_then_greedy
-from .estimators import RGBMClassifier, RGBMRegressor
+from .estimators import RGBMClassifier, RGBMRegressor, load
 from .learners import Dictionary, Stumps
 
 __version__ = "0.1.0"
@@ -14,5 +14,6 @@ __all__ = [
     "Stumps",
     "Trace",
     "boost",
+    "load",
     "random_then_greedy",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rgboost.learners.kernels import TIE
+from rgboost.steps import LeafStep, LineSearch, NewtonStep
 
 
 @dataclass
@@ -78,12 +79,30 @@ def naive_boost(X, y, loss, stumps, subsets, step, weight, leaves, start=0.0, le
         vectors = [stump_vector(stumps[j], X, r, weight, leaves) for j in J]
         best = first_best([inner for inner, _ in vectors])
         gradient, b = vectors[best]
-        rho = step.constant(loss)
-        move = step.find(loss, y, f, b, weight) if rho is None else rho * gradient
-        f = f + learning_rate * move * b
+        if isinstance(step, LeafStep):
+            stump = stumps[J[best]]
+            left = X[:, stump.feature] <= stump.threshold
+            value = [naive_leaf(loss, y[s], f[s], weight[s], step) for s in (left, ~left)]
+            move = np.where(left, *value)
+        else:
+            rho = step.constant(loss)
+            move = b * (step.find(loss, y, f, b, weight) if rho is None else rho * gradient)
+        f = f + learning_rate * move
         path.append(J[best])
         losses.append(weight @ loss.value(y, f))
     return f, np.array(path), np.array(losses)
+
+
+def naive_leaf(loss, y, f, weight, step):
+    """The value of a leaf with these rows."""
+    if isinstance(step, NewtonStep):
+        value = (weight @ loss.residual(y, f)) / (weight @ loss.curvature(y, f) + step.l2)
+        return np.clip(value, -step.limit(loss), step.limit(loss))
+    if loss.smoothness is None and loss.newton_limit is None:  # a kink: the best is at a row
+        values = np.sort(y - f)
+        losses = np.array([weight @ loss.value(y, f + c) for c in values])
+        return values[np.argmax(losses <= losses.min() + 1e-12)]
+    return LineSearch().find(loss, y, f, np.ones_like(y), weight)
 
 
 def expand_signed_stumps(X, stumps):

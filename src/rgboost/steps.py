@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from scipy.optimize import brentq
 
-from ._validation import check_positive
+from ._validation import check_not_negative, check_positive
 from .losses import Loss
 from .losses.base import Vector
 
 
 @dataclass(frozen=True)
 class StepRule:
-    """Base of the two rules."""
+    """Base of the rules."""
 
     def constant(self, loss: Loss) -> float | None:
         """rho of the constant step for this loss, or None for a line search."""
@@ -81,14 +81,85 @@ class LineSearch(StepRule):
         return float(brentq(slope, 0.0, sign * end, xtol=1e-300, rtol=1e-13, maxiter=1000))
 
 
+@dataclass(frozen=True)
+class LeafStep(StepRule):
+    """Base of the rules that set the two values of a stump by themselves, not along its b."""
+
+    def constant(self, loss: Loss) -> None:
+        raise ValueError(
+            f"{self!r} sets the values of leaves: it is for boosting stumps; "
+            "use ConstantStep or LineSearch."
+        )
+
+
+@dataclass(frozen=True)
+class NewtonStep(LeafStep):
+    """Leaf value = S / (H + l2): the sums of residuals and of curvatures in the leaf.
+
+    What the tree libraries do (``l2`` is their ``reg_lambda``). The split is chosen as always, by
+    the largest <b, r>. It needs a loss whose curvature does not vanish (`Loss.newton_limit`).
+
+    Parameters
+    ----------
+    l2 : added to the sum of curvatures.
+    max_value : largest absolute value of a leaf, before the learning rate. None: the limit of the
+        loss. A Newton step goes far astray where the curvature is small (XGBoost and LightGBM have
+        ``max_delta_step`` and ``min_child_weight`` for the same reason).
+    """
+
+    l2: float = 0.0
+    max_value: float | None = None
+
+    def __post_init__(self) -> None:
+        check_not_negative(self.l2, "l2")
+        if self.max_value is not None:
+            check_positive(self.max_value, "max_value")
+
+    def limit(self, loss: Loss) -> float:
+        if loss.newton_limit is None:
+            raise ValueError(
+                f"{loss!r} has no Newton step: its curvature vanishes somewhere (or newton_limit "
+                "is not set); use step='constant', 'line-search' or 'leaf-search'."
+            )
+        return float(loss.newton_limit if self.max_value is None else self.max_value)
+
+
+@dataclass(frozen=True)
+class LeafSearch(LeafStep):
+    """Each leaf gets the value with the smallest loss over its rows.
+
+    For the absolute error and the quantile loss these are weighted quantiles of y - f; for the
+    squared loss means; otherwise a safeguarded Newton method in each leaf, exact to 1e-10
+    relative.
+    """
+
+
+_NAMED: dict[str, StepRule] = {
+    "constant": ConstantStep(),
+    "line-search": LineSearch(),
+    "leaf-search": LeafSearch(),
+    "newton": NewtonStep(),
+}
+
+
 def check_step(step: str | StepRule) -> StepRule:
-    """A rule from its name ("constant", "line-search"), or the rule itself."""
+    """A rule from its name, or the rule itself."""
     if isinstance(step, StepRule):
         return step
-    if step == "constant":
-        return ConstantStep()
-    if step == "line-search":
-        return LineSearch()
+    if isinstance(step, str) and step in _NAMED:
+        return _NAMED[step]
     raise ValueError(
-        f"step={step!r} is not known; use 'constant', 'line-search' or a rule from rgboost.steps."
+        f"step={step!r} is not known; use 'constant', 'line-search', 'leaf-search', 'newton' "
+        "or a rule from rgboost.steps."
     )
+
+
+def default_step(loss: Loss, free_leaves: bool) -> StepRule:
+    """What ``step="auto"`` means: the constant step if the loss is smooth; else Newton leaf values
+    if it has a Newton step, else leaf-wise optimal values; and line search where there are no free
+    leaves to set."""
+    if loss.smoothness is not None:
+        return ConstantStep()
+    if not free_leaves:
+        return LineSearch()
+    return LeafSearch() if loss.newton_limit is None else NewtonStep()

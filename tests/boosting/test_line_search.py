@@ -9,7 +9,20 @@ from rgboost.boosting.line_search import newton_step, search_step, slope_at
 from rgboost.boosting.rows import TILE, make_rows, start_rows
 from rgboost.learners import Stumps
 from rgboost.learners.kernels import Pick, Scratch
-from rgboost.losses import Exponential, Huber, Logistic, Ridged, Squared
+from rgboost.losses import (
+    AbsoluteError,
+    Exponential,
+    Gamma,
+    Huber,
+    LogCosh,
+    Logistic,
+    Poisson,
+    Quantile,
+    Ridged,
+    Squared,
+    Tweedie,
+)
+from rgboost.losses.log_link import LogLinkLoss
 from rgboost.steps import LineSearch, check_step
 
 
@@ -38,7 +51,7 @@ def setting(loss, y, x, weight, left, right):
 
 LOSSES = [
     Squared(), Huber(0.1), Huber(3.0), Logistic(0.0), Logistic(0.1), Exponential(),
-    Ridged(Exponential(), 0.1),
+    Ridged(Exponential(), 0.1), Poisson(), Gamma(), Tweedie(1.3), LogCosh(),
 ]  # fmt: skip
 
 
@@ -50,13 +63,42 @@ def test_the_step_is_the_minimiser(loss, heights, weighted):
     rng = np.random.default_rng(2)
     x = rng.normal(size=60)
     y = np.where(rng.random(60) < np.where(x <= 0, 0.8, 0.3), 1.0, -1.0)
-    if isinstance(loss, Squared | Huber):
+    if isinstance(loss, Squared | Huber | LogCosh):
         y = y + rng.normal(size=60)
+    if isinstance(loss, LogLinkLoss):
+        y = np.exp(y + rng.normal(size=60))
     weight = rng.uniform(0.5, 2, size=60) if weighted else None
     arrays, rows, b, w, pick, sums, scratch = setting(loss, y, x, weight, *heights)
     step = step_along(loss.terms, arrays, pick, rows, sums, scratch, lone_seat())
     f = np.full(60, 0.1)
     assert step == pytest.approx(LineSearch().find(loss, y, f, b, w), rel=1e-10)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("loss", [AbsoluteError(), Quantile(0.8)], ids=repr)
+@pytest.mark.parametrize("heights", [(1.0, -1.0), (2.0, -0.3), (1.0, 0.1)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_loss_with_kinks_is_smallest_at_the_step(loss, heights, weighted):
+    """phi is piecewise linear: its minimum is at a kink."""
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=60), rng.normal(1.0, 2.0, size=60)
+    weight = rng.uniform(0.5, 2, size=60) if weighted else None
+    arrays, rows, b, w, pick, sums, scratch = setting(loss, y, x, weight, *heights)
+    step = step_along(loss.terms, arrays, pick, rows, sums, scratch, lone_seat())
+    lowest = min(w @ loss.value(y, 0.1 + rho * b) for rho in (y - 0.1) / b)
+    assert w @ loss.value(y, 0.1 + step * b) == pytest.approx(lowest, rel=1e-10)
+
+
+@pytest.mark.parametrize("loss", [Poisson(), Exponential()], ids=repr)
+def test_an_overshoot_of_hundreds_is_taken_back(loss):
+    """Newton's first step ends where the exponential is cut; bisection leads back."""
+    x = np.array([-1.0, -0.5, 0.5, 1.0])
+    y = np.array([1.0, 1.0, 1.0, -1.0])
+    if isinstance(loss, Poisson):
+        y = np.array([1e5, 3e5, 2e5, 1e5])
+    arrays, rows, b, _, pick, sums, scratch = setting(loss, y, x, None, 1.0, 0.5)
+    step, _ = newton_step(loss.terms, arrays, pick, rows, sums, scratch, lone_seat(), 0)
+    assert step == pytest.approx(LineSearch().find(loss, y, np.full(4, 0.1), b), rel=1e-9)
 
 
 @pytest.mark.parametrize("loss", [Logistic(0.0), Exponential()], ids=repr)

@@ -10,7 +10,19 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rgboost import RGBMClassifier, RGBMRegressor, Stumps
-from rgboost.losses import Exponential, Huber, Logistic, Ridged, Squared
+from rgboost.losses import (
+    AbsoluteError,
+    Exponential,
+    Gamma,
+    Huber,
+    LogCosh,
+    Logistic,
+    Poisson,
+    Quantile,
+    Ridged,
+    Squared,
+    Tweedie,
+)
 from rgboost.selection import AllLearners, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
 
@@ -107,6 +119,42 @@ def test_regression_losses(diabetes):
     assert model.loss_ == Huber(1.0)
     assert RGBMRegressor(ridge=0.5, max_iter=5).fit(X, y).loss_ == Ridged(Squared(), 0.5)
     assert RGBMRegressor(loss=Squared(), ridge=0.5, max_iter=5).fit(X, y).loss_ == Squared()
+
+
+@pytest.mark.parametrize(
+    ("name", "loss"),
+    [
+        ("log-cosh", LogCosh()),
+        ("absolute", AbsoluteError()),
+        ("quantile", Quantile(0.5)),
+        ("poisson", Poisson()),
+        ("gamma", Gamma()),
+        ("tweedie", Tweedie(1.5)),
+    ],
+)
+def test_more_regression_losses_by_name(diabetes, name, loss):
+    X, y = diabetes
+    model = RGBMRegressor(loss=name, max_iter=60, random_state=0).fit(X, y)
+    assert model.loss_ == loss
+    losses = model.trace_.train_loss
+    assert (np.diff(losses) < 1e-9).all()
+    fitted = loss.value(y, loss.link(model.predict(X))).mean()
+    assert losses[-1] == pytest.approx(fitted, rel=1e-10)
+    if name == "quantile":
+        assert model.intercept_ == np.quantile(y, 0.5, method="inverted_cdf")
+    if name in ("poisson", "gamma", "tweedie"):
+        assert model.intercept_ == pytest.approx(np.log(y.mean()))
+        with pytest.raises(ValueError, match=r"expects labels from .* got -1"):
+            RGBMRegressor(loss=name).fit(X, y - y.min() - 1)
+
+
+def test_quantiles_cover_their_share():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(2000, 2))
+    y = X[:, 0] + rng.exponential(size=2000)
+    for level in (0.1, 0.9):
+        model = RGBMRegressor(loss=Quantile(level), max_iter=100, max_bins=8, random_state=0)
+        assert np.mean(y <= model.fit(X, y).predict(X)) == pytest.approx(level, abs=0.01)
 
 
 def test_paper_preset(cancer):
@@ -249,7 +297,7 @@ BAD_INPUT = [
     (lambda X, y: RGBMRegressor(n_jobs=0).fit(X, y), "n_jobs=0 is not a number of threads"),
     (lambda X, y: RGBMRegressor(groups=[[0]]).fit(X, y), "groups must be a partition"),
     (
-        lambda X, y: RGBMClassifier(loss="exponential").fit(X, y > 4),
+        lambda X, y: RGBMClassifier(loss="exponential", step="constant").fit(X, y > 4),
         "is not smooth: there is no constant step 1/sigma for it; use step='line-search'",
     ),
     (

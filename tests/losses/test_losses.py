@@ -4,22 +4,49 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from rgboost.losses import Exponential, Huber, Logistic, Loss, Ridged, Squared
+from rgboost.losses import (
+    AbsoluteError,
+    Exponential,
+    Gamma,
+    Huber,
+    LogCosh,
+    Logistic,
+    Loss,
+    Poisson,
+    Quantile,
+    Ridged,
+    Squared,
+    Tweedie,
+)
+from rgboost.losses.log_link import LogLinkLoss
 
-LOSSES = [
+DIFFERENTIABLE = [
     Squared(),
     Huber(0.7),
     Logistic(0.0),
     Logistic(0.3),
     Exponential(),
     Ridged(Huber(0.7), 0.2),
+    Poisson(),
+    Gamma(),
+    Tweedie(1.5),
+    Tweedie(1.2),
+    LogCosh(),
+    Ridged(Poisson(), 0.2),
 ]
+KINKED = [Quantile(0.5), Quantile(0.9), AbsoluteError()]
+LOSSES = [*DIFFERENTIABLE, *KINKED]
 BINARY = (Logistic, Exponential)
 
 
 def labels_for(loss, rng, n):
     y = rng.normal(size=n)
-    return np.sign(y) if isinstance(loss, BINARY) else y
+    inner = getattr(loss, "inner", loss)
+    if isinstance(inner, Gamma):
+        return np.exp(y)
+    if isinstance(inner, LogLinkLoss):
+        return rng.poisson(1.5, size=n).astype(float)
+    return np.sign(y) if isinstance(inner, BINARY) else y
 
 
 @pytest.mark.kernel
@@ -33,6 +60,15 @@ def labels_for(loss, rng, n):
         (Logistic(0.5), -1.0, 2.0, np.log1p(np.exp(2)) + 1.0, -1 / (1 + np.exp(-2)) - 1.0),
         (Exponential(), -1.0, 1.5, np.exp(1.5), -np.exp(1.5)),
         (Ridged(Squared(), 2.0), 3.0, 1.0, 3.0, 0.0),
+        (Poisson(), 2.0, 1.0, np.e - 2.0, 2.0 - np.e),
+        (Gamma(), 3.0, 1.0, 1.0 + 3.0 / np.e, 3.0 / np.e - 1.0),
+        (Tweedie(1.5), 3.0, 2.0, 2 * np.e + 6 / np.e, 3 / np.e - np.e),
+        (Tweedie(1.25), 0.0, 4.0, np.exp(3) / 0.75, -np.exp(3)),
+        (Quantile(0.75), 3.0, 1.0, 1.5, 0.75),
+        (Quantile(0.75), 1.0, 3.0, 0.5, -0.25),
+        (AbsoluteError(), 1.0, 3.0, 2.0, -1.0),
+        (AbsoluteError(), 1.0, 1.0, 0.0, 0.0),
+        (LogCosh(), 1.0, 3.0, np.log(np.cosh(2)), -np.tanh(2)),
     ],
 )
 def test_known_values(loss, y, f, value, residual):
@@ -51,6 +87,9 @@ def test_derivatives_are_those_of_the_value(loss):
         y = y[: len(f)]
         keep = np.abs(np.abs(y - f) - 0.7) > 1e-3
         y, f = y[keep], f[keep]
+    if isinstance(loss, Quantile | AbsoluteError):
+        keep = np.abs(y - f) > 1e-3
+        y, f = y[keep], f[keep]
     h = 1e-5
     slope = (loss.value(y, f + h) - loss.value(y, f - h)) / (2 * h)
     np.testing.assert_allclose(-loss.residual(y, f), slope, rtol=1e-8, atol=1e-9)
@@ -58,10 +97,10 @@ def test_derivatives_are_those_of_the_value(loss):
     np.testing.assert_allclose(loss.curvature(y, f), bend, rtol=1e-7, atol=1e-8)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("loss", DIFFERENTIABLE, ids=repr)
 def test_smoothness_and_strong_convexity_are_the_extremes_of_the_curvature(loss):
-    f = np.linspace(-40, 40, 200_001)
-    y = np.full_like(f, 1.0)
+    f = np.linspace(-80, 80, 200_001)
+    y = np.full_like(f, 0.0 if isinstance(loss, Tweedie) else 1.0)
     curvature = loss.curvature(y, f)
     if loss.smoothness is None:
         assert curvature.max() > 1e15
@@ -79,6 +118,32 @@ def test_nothing_overflows(loss):
         assert np.isfinite(1e9 * values).all()
 
 
+@pytest.mark.parametrize("loss", DIFFERENTIABLE, ids=repr)
+def test_constants_on_a_range_bound_the_curvature_there(loss):
+    """Tight where the curvature is monotone in score and label; Tweedie's has two terms."""
+    low, high = -1.5, 2.0
+    f, y = np.meshgrid(np.linspace(low, high, 701), [0.5, 1.0, 2.5])
+    if isinstance(loss, BINARY):
+        y = np.sign(y - 0.7)
+    curvature = loss.curvature(y.ravel(), f.ravel())
+    mu, sigma = loss.convexity_on(low, high, y.min(), y.max())
+    assert mu <= curvature.min() * (1 + 1e-14)
+    assert curvature.max() <= sigma * (1 + 1e-14)
+    if isinstance(loss, Poisson | Gamma | Exponential):
+        assert curvature.max() == pytest.approx(sigma, rel=1e-12)
+    if isinstance(loss, Poisson | Gamma):
+        assert curvature.min() == pytest.approx(mu, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", KINKED, ids=repr)
+def test_losses_with_a_kink_have_no_smoothness(loss):
+    near = loss.residual(1.0, np.array([1.0 - 1e-12, 1.0 + 1e-12]))
+    assert near[0] - near[1] == pytest.approx(loss.terms.above + loss.terms.below)
+    assert loss.smoothness is None
+    assert loss.newton_limit is None
+    assert loss.convexity_on(-1.0, 1.0, 0.0, 1.0) == (0.0, np.inf)
+
+
 def test_logistic_is_accurate_far_out():
     f = np.linspace(-600, 600, 4001)
     loss = Logistic(0.0)
@@ -91,18 +156,26 @@ def test_logistic_is_accurate_far_out():
 @pytest.mark.parametrize("weighted", [False, True])
 def test_best_constant_minimises(loss, weighted):
     rng = np.random.default_rng(1)
-    y = labels_for(loss, rng, 51) if isinstance(loss, BINARY) else rng.normal(2, 1, size=51)
+    y = labels_for(loss, rng, 51)
     weight = rng.integers(1, 5, size=51).astype(float) if weighted else None
     w = np.ones(51) if weight is None else weight
     found = loss.best_constant(y, weight)
     searched = minimize_scalar(
         lambda c: w @ loss.value(y, np.full(51, c)), bracket=(-1, 1), tol=1e-12
     ).x
+    if loss in KINKED:
+        lowest = min(w @ loss.value(y, np.full(51, c)) for c in y)
+        assert w @ loss.value(y, np.full(51, found)) == pytest.approx(lowest, rel=1e-14)
+        return
     assert found == pytest.approx(searched, abs=1e-6)
     assert abs(w @ loss.residual(y, np.full(51, found))) < 1e-9 * w.sum()
 
 
-@pytest.mark.parametrize("loss", [Squared(), Huber(1.0), Logistic(), Exponential()], ids=repr)
+@pytest.mark.parametrize(
+    "loss",
+    [Squared(), Huber(1.0), Logistic(), Exponential(), Poisson(), Gamma(), Tweedie()],
+    ids=repr,
+)
 def test_link_and_its_inverse(loss):
     mean = np.array([0.1, 0.5, 0.9])
     np.testing.assert_allclose(loss.inverse_link(loss.link(mean)), mean, rtol=1e-12)
@@ -113,6 +186,35 @@ def test_the_link_belongs_to_the_loss(loss):
     """With 70% positive labels the best constant score has the mean 0.7."""
     y = np.array([1.0] * 7 + [-1.0] * 3)
     assert loss.inverse_link(loss.best_constant(y)) == pytest.approx(0.7, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", [Poisson(), Gamma(), Tweedie(1.7)], ids=repr)
+def test_the_log_link_belongs_to_the_loss(loss):
+    y = np.array([0.5, 2.0, 3.5])
+    assert loss.inverse_link(loss.best_constant(y)) == pytest.approx(2.0, rel=1e-12)
+    with pytest.raises(ValueError, match="needs a label greater than 0"):
+        loss.best_constant(np.array([0.0, 1.0]), np.array([1.0, 0.0]))
+
+
+@pytest.mark.parametrize(
+    ("loss", "y", "message"),
+    [
+        (
+            Poisson(),
+            [1.0, -2.0],
+            r"Poisson\(\) expects labels from 0 to 1e130, got -2; use another",
+        ),
+        (Tweedie(1.5), [1.0, -2.0], r"Tweedie\(power=1.5\) expects labels from 0 to 1e130, got -2"),
+        (Gamma(), [1.0, 0.0], r"Gamma\(\) expects labels from 1e-130 to 1e130, got 0"),
+        (Poisson(), [0.0, 0.0], "expects a label greater than 0, got only zeros"),
+        (Gamma(), [1.0, 1e200], "expects labels from 1e-130 to 1e130, got 1e"),
+        (Ridged(Poisson(), 0.1), [1.0, -2.0], "expects labels from 0"),
+    ],
+)
+def test_labels_of_positive_means(loss, y, message):
+    with pytest.raises(ValueError, match=message):
+        loss.check_labels(np.array(y))
+    loss.check_labels(np.array([0.5, 2.0]))
 
 
 @pytest.mark.parametrize("loss", [Logistic(), Exponential(), Ridged(Exponential(), 0.1)], ids=repr)
@@ -128,6 +230,8 @@ def test_wrong_labels_raise(loss):
         (lambda: Logistic(-1), "ridge=-1 must be 0 or greater"),
         (lambda: Logistic("1"), "ridge must be a number"),
         (lambda: Ridged(Squared(), np.inf), "ridge=inf must be finite"),
+        (lambda: Tweedie(2.0), "power=2.0 must be greater than 1 and less than 2; use Squared"),
+        (lambda: Quantile(1), "level=1 must be greater than 0 and less than 1"),
     ],
 )
 def test_wrong_parameters_raise(make, message):

@@ -14,13 +14,13 @@ from ..learners.base import Additive, Prepared
 from ..losses import Loss
 from ..model import Path
 from ..selection import SelectionRule
-from ..steps import StepRule
+from ..steps import LeafStep, StepRule
 from .callbacks import Callback
 from .cost import choose_engine
 from .direct import run_direct
 from .gram import default_gram_memory, gram_obstacle, run_gram
 from .problem import Problem, Validation
-from .step_length import ConstantRule, SearchRule
+from .step_length import make_rule
 from .surrogate import run_surrogate, surrogate_obstacle
 from .trace import Recorder, Trace
 
@@ -71,12 +71,17 @@ def boost(
     optimum; it stops when a block gains less than ``tol`` of the loss. ``gram_memory`` limits the
     bytes of Gram rows (default: a quarter of the machine's memory).
     """
-    rho = step.constant(loss)
+    rule = make_rule(step, loss, learning_rate, len(y))
     loss.check_labels(y)
     if weight is not None and (weight == 0).any():  # such rows are not there
         kept = weight > 0
         X, y, weight, learner = X[kept], y[kept], weight[kept], learner.restricted_to(kept)
     prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
+    if isinstance(step, LeafStep) and not prepared.free_leaves:
+        raise ValueError(
+            f"step={step!r} sets the values of leaves: it needs stumps with free leaves; "
+            "use step='constant' or 'line-search'."
+        )
     selection.size(prepared.layout)  # an impossible t raises here
     held_arrays = prepared.arrays
     if validation is not None:
@@ -88,7 +93,7 @@ def boost(
         start=loss.best_constant(y, weight) if start_score is None else float(start_score),
         loss=loss,
         selection=selection,
-        rule=SearchRule(learning_rate) if rho is None else ConstantRule(learning_rate, rho),
+        rule=rule,
         held=validation,
         held_arrays=held_arrays,
         rng=np.random.default_rng(random_state),

@@ -19,7 +19,7 @@ from .direct import run_direct
 from .gram_loop import GramState, GramWork, Pending, run_gram_block
 from .problem import BlockLength, Problem
 from .statistics import MemoryStatistics, Statistics
-from .step_length import ConstantRule
+from .step_length import ConstantRule, SearchRule
 from .trace import Recorder
 
 _SPLITS_PER_THREAD = 3000
@@ -40,6 +40,8 @@ def gram_obstacle(problem: Problem) -> str | None:
         return f"it needs the squared loss, not {problem.loss!r}"
     if not isinstance(problem.prepared.arrays, DenseStumps | SparseStumps):
         return "it needs stumps"
+    if not isinstance(problem.rule, ConstantRule | SearchRule):
+        return "its steps are along b; use step='constant' or 'line-search'"
     if problem.prepared.arrays.splits.most_bins > 256:
         return "it needs at most 256 bins per feature; set max_bins to 256 or less"
     return None

@@ -11,11 +11,16 @@ from .._math import blocked_sum
 from .._team import wait_for_all
 from ..learners.kernels import direction
 from ..losses.exponential import ExponentialTerms
+from ..losses.gamma import GammaTerms
 from ..losses.huber import HuberTerms
 from ..losses.kernels import evaluate
+from ..losses.log_cosh import LogCoshTerms
 from ..losses.logistic import LogisticTerms
+from ..losses.poisson import PoissonTerms
+from ..losses.quantile import PinballTerms
 from ..losses.ridged import RidgedTerms
 from ..losses.squared import SquaredTerms
+from ..losses.tweedie import TweedieTerms
 from .rows import TILE
 
 MOST_PASSES = 100
@@ -36,6 +41,11 @@ def _squared(terms, learners, pick, rows, sums, scratch, seat, goal):
 
 @search_step.register(HuberTerms)
 @search_step.register(LogisticTerms)
+@search_step.register(PoissonTerms)
+@search_step.register(GammaTerms)
+@search_step.register(TweedieTerms)
+@search_step.register(PinballTerms)
+@search_step.register(LogCoshTerms)
 @search_step.register(RidgedTerms)
 def _newton(terms, learners, pick, rows, sums, scratch, seat, goal):
     return newton_step(terms, learners, pick, rows, sums, scratch, seat, goal)
@@ -79,13 +89,15 @@ def newton_step(terms, learners, pick, rows, sums, scratch, seat, goal):
     """Newton's method on phi' inside a bracket.
 
     phi is convex and phi'(0) = -<b, r> < 0, so the minimiser is positive. A step that leaves the
-    bracket becomes a bisection; while there is no upper end, no step is longer than tenfold. If
-    phi falls for ever (a separating stump without ridge), the search ends when the slope has
-    fallen by 13 orders of magnitude.
+    bracket, or is longer than half the one before it, becomes a bisection (where phi is like an
+    exponential, Newton's steps are all alike; where it has a kink, there is no curvature); while
+    there is no upper end, no step is longer than tenfold. If phi falls for ever (a separating
+    stump without ridge), the search ends when the slope has fallen by 13 orders of magnitude.
     """
     low = 0.0
     high = np.inf
     rho = 0.0
+    moved = np.inf
     for k in range(MOST_PASSES):
         slope, curvature, goal = slope_at(
             terms, learners, pick, rows, rho, sums[k % 2], scratch, seat, goal
@@ -99,7 +111,7 @@ def newton_step(terms, learners, pick, rows, sums, scratch, seat, goal):
         new = rho - slope / curvature if curvature > 0.0 else np.inf
         if high == np.inf:
             new = min(new, 10.0 * rho if rho > 0.0 else max(pick.gradient, 1.0) * 10.0)
-        elif not low < new < high:
+        elif not low < new < high or abs(new - rho) > 0.5 * moved:
             new = 0.5 * (low + high)
         moved = abs(new - rho)
         rho = new

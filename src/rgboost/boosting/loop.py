@@ -26,7 +26,7 @@ from ..learners.kernels import (
     search_columns,
 )
 from .rows import TILE, advance
-from .step_length import step_length
+from .step_length import step_values
 
 
 class Work(NamedTuple):
@@ -66,12 +66,11 @@ def run_block(learners, terms, rule, subsets, rows, held_learners, held, record,
         pick, goal = search(learners, subsets, m, rows.residual, total, work, scratch, seat, goal)
         # (4): the step
         if pick.learner < 0 or pick.gradient == 0.0:
-            step = 0.0
+            left, right = 0.0, 0.0
         else:
-            step, goal = step_length(
+            left, right, goal = step_values(
                 rule, terms, learners, pick, rows, work.search, scratch, seat, goal
             )
-        left, right = step * pick.left, step * pick.right
         move = Pick(pick.learner, pick.column, pick.gradient, left, right)
         if seat.rank == 0:
             record.loss[m] = loss

@@ -13,7 +13,6 @@ from ..losses import Loss
 from ..model import Path
 from ..selection import SelectionRule
 from .callbacks import Callback
-from .step_length import ConstantRule, SearchRule
 from .trace import Recorder
 
 
@@ -53,7 +52,7 @@ class Problem:
     start: float
     loss: Loss
     selection: SelectionRule
-    rule: ConstantRule | SearchRule
+    rule: Any
     held: Validation | None
     held_arrays: Any
     rng: np.random.Generator

@@ -17,16 +17,18 @@ from ..learners.kernels import Pick, Scratch, direction, scratch_size
 from ..losses import Loss
 from ..selection import Subsets
 from ..steps import LineSearch
+from .leaf_search import LeafRule
 from .loop import Work, search
+from .newton_leaves import NewtonRule, newton_value
 from .record import Record
 from .rows import TILE, Rows
-from .step_length import ConstantRule, SearchRule
+from .step_length import ConstantRule
 
 
 def run_block_with_python_loss(
     learners: Any,
     loss: Loss,
-    rule: ConstantRule | SearchRule,
+    rule: Any,
     subsets: Subsets,
     rows: Rows,
     held_learners: Any,
@@ -41,24 +43,51 @@ def run_block_with_python_loss(
         record.held_loss[m] = _sum_losses(loss, held)
         rows.residual[:] = _weighted(rows, loss.residual(rows.y, rows.score))
         pick = search_alone(learners, subsets, m, rows.residual, work, seat)
-        step = 0.0
+        left = right = 0.0
         if pick.learner >= 0 and pick.gradient > 0.0:
-            b = whole_direction(learners, pick, len(rows.y))
-            if isinstance(rule, ConstantRule):
-                step = rule.rho * pick.gradient
-            else:
-                weight = rows.weight if rows.weighted else None
-                step = LineSearch().find(loss, rows.y, rows.score, b, weight)
-            step *= rule.learning_rate
-            rows.score[:] += step * b
-            held.score[:] += step * whole_direction(held_learners, pick, len(held.y))
+            left, right = _step_values(rule, loss, learners, pick, rows)
+            move = pick._replace(left=left, right=right)
+            rows.score[:] += whole_direction(learners, move, len(rows.y))
+            held.score[:] += whole_direction(held_learners, move, len(held.y))
         record.learner[m] = pick.learner
-        record.left[m] = step * pick.left
-        record.right[m] = step * pick.right
+        record.left[m] = left
+        record.right[m] = right
         record.gradient[m] = pick.gradient
     for data in (rows, held):
         data.loss_sums[:] = 0.0
         data.loss_sums[:1] = _sum_losses(loss, data)
+
+
+def _step_values(
+    rule: Any, loss: Loss, learners: Any, pick: Pick, rows: Rows
+) -> tuple[float, float]:
+    """What to add on the two sides of the pick, as `step_length.step_values`."""
+    if isinstance(rule, ConstantRule):
+        step = rule.learning_rate * (rule.rho * pick.gradient)
+        return step * pick.left, step * pick.right
+    if isinstance(rule, NewtonRule):
+        curvature = _weighted(rows, loss.curvature(rows.y, rows.score))
+        sides = _sides(learners, pick, rows)
+        values = [newton_value(rule, b @ rows.residual, b @ curvature) for b in sides]
+        return values[0], values[1]
+    weight = rows.weight if rows.weighted else None
+
+    def best(b: NDArray[np.float64]) -> float:
+        return rule.learning_rate * LineSearch().find(loss, rows.y, rows.score, b, weight)
+
+    if isinstance(rule, LeafRule):
+        left, right = _sides(learners, pick, rows)
+        return best(left), best(right)
+    step = best(whole_direction(learners, pick, len(rows.y)))
+    return step * pick.left, step * pick.right
+
+
+def _sides(
+    learners: Any, pick: Pick, rows: Rows
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Indicators of the rows left and right of the split."""
+    left = whole_direction(learners, pick._replace(left=1.0, right=0.0), len(rows.y))
+    return left, 1.0 - left
 
 
 def _sum_losses(loss: Loss, rows: Rows) -> float:

@@ -12,11 +12,16 @@ from .._math import blocked_sum
 from .._team import row_chunks
 from ..learners.kernels import direction
 from ..losses.exponential import ExponentialTerms
+from ..losses.gamma import GammaTerms
 from ..losses.huber import HuberTerms
 from ..losses.kernels import evaluate
+from ..losses.log_cosh import LogCoshTerms
 from ..losses.logistic import LogisticTerms
+from ..losses.poisson import PoissonTerms
+from ..losses.quantile import PinballTerms
 from ..losses.ridged import RidgedTerms
 from ..losses.squared import SquaredTerms
+from ..losses.tweedie import TweedieTerms
 
 TILE = 24_576
 """Rows that are updated at once: their residuals (192 KiB) are still in cache when the columns of
@@ -120,6 +125,11 @@ def evaluate_tile(terms, rows, lo, hi, values_out):
 @add_step.register(HuberTerms)
 @add_step.register(LogisticTerms)
 @add_step.register(ExponentialTerms)
+@add_step.register(PoissonTerms)
+@add_step.register(GammaTerms)
+@add_step.register(TweedieTerms)
+@add_step.register(PinballTerms)
+@add_step.register(LogCoshTerms)
 @add_step.register(RidgedTerms)
 def _add_step(terms, rows, lo, hi, delta, values_out):
     score = rows.score[lo:hi]

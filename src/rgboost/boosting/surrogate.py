@@ -44,7 +44,7 @@ from .gram_loop import GramState, GramWork, Pending, run_gram_block
 from .problem import Problem
 from .row_gram import MOST_BINS_IN_ALL, N_TABLES, fill_whole_gram, make_row_bins
 from .statistics import Gradient, Line, MemoryStatistics
-from .step_length import ConstantRule, SearchRule
+from .step_length import ConstantRule
 
 _shortest_part = 16
 
@@ -64,7 +64,7 @@ def surrogate_obstacle(problem: Problem) -> str | None:
         return "it needs stumps"
     if problem.prepared.arrays.splits.most_bins > 256:
         return "it needs at most 256 bins per feature; set max_bins to 256 or less"
-    if isinstance(problem.rule, SearchRule):
+    if not isinstance(problem.rule, ConstantRule):
         return "its steps are those of the model; use step='constant'"
     return None
 

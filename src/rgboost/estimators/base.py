@@ -19,7 +19,7 @@ from ..learners import LearnerFamily, Stumps
 from ..learners.base import Additive
 from ..losses import Loss
 from ..selection import check_selection
-from ..steps import check_step
+from ..steps import StepRule, check_step, default_step
 from .fitted_model import FittedModelMixin
 
 PARAMETERS = """
@@ -39,8 +39,12 @@ PARAMETERS = """
         the square root; or all. Smaller is faster per iteration and regularises.
     groups : list of lists of features, optional
         A partition of the features by index or name. Default: every feature is a group.
-    step : {{"constant", "line-search"}} or StepRule
-        The constant step 1/sigma, sigma the smoothness of the loss; or a line search.
+    step : {{"auto", "constant", "line-search", "leaf-search", "newton"}} or StepRule
+        ``"constant"``: 1/sigma, sigma the smoothness of the loss. ``"line-search"``: the best
+        step along the weak-learner. ``"leaf-search"``: the best value for each side of a stump.
+        ``"newton"``: sum of residuals over sum of curvatures on each side, as tree libraries do.
+        ``"auto"``: constant if the loss is smooth, else Newton if it has a Newton step, else leaf
+        search (line search if the learner is not stumps with free leaves).
     learning_rate : float
         Multiplies the step.
     max_iter : int
@@ -97,7 +101,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         selection: Any = "groups",
         subset_size: Any = "sqrt",
         groups: Any = None,
-        step: Any = "constant",
+        step: Any = "auto",
         learning_rate: float = 0.3,
         max_iter: int = 500,
         max_bins: Any = 255,
@@ -158,6 +162,12 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         check_option(self.learner, "learner", ["stumps"])
         return Stumps(max_bins=self.max_bins, binning=self.binning)  # type: ignore[arg-type]
 
+    def _step_rule(self, loss: Loss) -> StepRule:
+        if self.step != "auto":
+            return check_step(self.step)
+        family = self._learner_family()
+        return default_step(loss, isinstance(family, Stumps) and family.leaves == "free")
+
     def _fit_score(
         self, X: Any, y: NDArray[np.float64], weight: NDArray[np.float64] | None, loss: Loss
     ) -> None:
@@ -173,7 +183,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
                 loss=loss,
                 learner=self._learner_family(),
                 selection=selection,
-                step=check_step(self.step),
+                step=self._step_rule(loss),
                 n_iter=n_iter,
                 learning_rate=check_positive(self.learning_rate, "learning_rate"),
                 start_score=0.0 if self.init == "zero" else None,

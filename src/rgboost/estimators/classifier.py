@@ -23,7 +23,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
     Mazumder: each iteration looks at a random subset of the weak-learners and adds the best.
 
     Parameters
-    ----------{PARAMETERS.format(losses='``"logistic"``, ``"exponential"`` (needs line search),')}
+    ----------{PARAMETERS.format(losses='``"logistic"``, ``"exponential"``,')}
     Attributes
     ----------
     classes_ : the two labels; scores are positive for the second.{ATTRIBUTES}
@@ -45,7 +45,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         selection: Any = "groups",
         subset_size: Any = "sqrt",
         groups: Any = None,
-        step: Any = "constant",
+        step: Any = "auto",
         learning_rate: float = 0.3,
         max_iter: int = 500,
         max_bins: Any = 255,

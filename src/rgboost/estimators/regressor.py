@@ -10,9 +10,35 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from .._validation import check_not_negative
-from ..losses import Huber, Loss, Ridged, Squared
+from ..losses import (
+    AbsoluteError,
+    Gamma,
+    Huber,
+    LogCosh,
+    Loss,
+    Poisson,
+    Quantile,
+    Ridged,
+    Squared,
+    Tweedie,
+)
 from ..losses.base import check_loss
 from .base import ATTRIBUTES, PARAMETERS, BaseRGBM, all_or_nothing, check_training_rows
+
+_NAMED: dict[str, Loss] = {
+    "squared": Squared(),
+    "huber": Huber(1.0),
+    "log-cosh": LogCosh(),
+    "absolute": AbsoluteError(),
+    "quantile": Quantile(0.5),
+    "poisson": Poisson(),
+    "gamma": Gamma(),
+    "tweedie": Tweedie(1.5),
+}
+
+_LOSSES = """``"squared"``, ``"huber"`` (delta 1), ``"log-cosh"``, ``"absolute"``, ``"quantile"``
+        (the median; ``Quantile(0.9)`` for others); ``"poisson"``, ``"gamma"``, ``"tweedie"``
+        (power 1.5), whose predictions are exp(score);"""
 
 
 class RGBMRegressor(RegressorMixin, BaseRGBM):
@@ -22,7 +48,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
     looks at a random subset of the weak-learners and adds the best of them.
 
     Parameters
-    ----------{PARAMETERS.format(losses='``"squared"``, ``"huber"`` (delta 1),')}
+    ----------{PARAMETERS.format(losses=_LOSSES)}
     Attributes
     ----------{ATTRIBUTES}
     Examples
@@ -43,7 +69,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         selection: Any = "groups",
         subset_size: Any = "sqrt",
         groups: Any = None,
-        step: Any = "constant",
+        step: Any = "auto",
         learning_rate: float = 0.3,
         max_iter: int = 500,
         max_bins: Any = 255,
@@ -77,7 +103,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         )
 
     def _resolve_loss(self) -> Loss:
-        loss = check_loss(self.loss, {"squared": Squared(), "huber": Huber(1.0)})
+        loss = check_loss(self.loss, _NAMED)
         ridge = check_not_negative(self.ridge, "ridge")
         return Ridged(loss, ridge) if ridge and loss is not self.loss else loss  # type: ignore[arg-type]
 

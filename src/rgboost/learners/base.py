@@ -31,6 +31,9 @@ class Prepared(ABC):
     cells: float
     """Entries of the data that a look at all columns reads: the unit of work of the engine."""
 
+    free_leaves: bool = False
+    """Whether a weak-learner has two sides whose values can be set at will."""
+
     sums_by_rows: bool = False
     """Whether `kernels.accumulate` does something."""
 

@@ -112,6 +112,10 @@ class PreparedStumps(Prepared):
     def sums_by_rows(self) -> bool:  # type: ignore[override]
         return isinstance(self.arrays, DenseStumps)
 
+    @property
+    def free_leaves(self) -> bool:  # type: ignore[override]
+        return not self.arrays.splits.signed
+
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         if scipy.sparse.issparse(X):
             entries = encode_sparse(as_sorted_csc(X), self.cuts, n_jobs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -23,20 +24,19 @@ class Loss(ABC):
 
     Examples
     --------
-    The log-cosh loss, which is 1-smooth:
+    The pseudo-Huber loss, which is 1-smooth:
 
     >>> import numpy as np
     >>> from rgboost import RGBMRegressor
     >>> from rgboost.losses import Loss
-    >>> class LogCosh(Loss):
+    >>> class PseudoHuber(Loss):
     ...     smoothness = 1.0
     ...     def value(self, y, f):
-    ...         d = np.abs(y - f)
-    ...         return d + np.log1p(np.exp(-2 * d)) - np.log(2)
+    ...         return np.sqrt(1 + (y - f) ** 2) - 1
     ...     def residual(self, y, f):
-    ...         return np.tanh(y - f)
+    ...         return (y - f) / np.sqrt(1 + (y - f) ** 2)
     >>> X = np.linspace(0, 1, 200)[:, None]
-    >>> model = RGBMRegressor(loss=LogCosh(), max_iter=200).fit(X, np.sin(6 * X[:, 0]))
+    >>> model = RGBMRegressor(loss=PseudoHuber(), max_iter=200).fit(X, np.sin(6 * X[:, 0]))
     >>> bool(model.trace_.train_loss[-1] < 0.01 * model.trace_.train_loss[0])
     True
     """
@@ -46,6 +46,10 @@ class Loss(ABC):
 
     strong_convexity: float = 0.0
     """mu: l(y, .) - mu/2 f^2 is convex; 0 if the loss is not strongly convex."""
+
+    newton_limit: float | None = None
+    """The largest leaf value that a Newton step takes; None if the curvature can vanish, so that
+    there is no Newton step."""
 
     terms: Any = None
     """What compiled code needs to evaluate the loss; None for a loss written in Python."""
@@ -61,6 +65,16 @@ class Loss(ABC):
     def curvature(self, y: Vector, f: Vector) -> Vector:
         """d^2 l(y_i, f_i)/df^2 for each row."""
         raise NotImplementedError(f"{type(self).__name__} defines no curvature")
+
+    def convexity_on(
+        self, low: float, high: float, y_min: float, y_max: float
+    ) -> tuple[float, float]:
+        """(mu, sigma) for scores in [low, high] and labels in [y_min, y_max].
+
+        Bounds of the curvature there; for a loss with such constants everywhere, these.
+        """
+        sigma = self.smoothness
+        return self.strong_convexity, math.inf if sigma is None else sigma
 
     def best_constant(self, y: Vector, weight: Vector | None = None) -> float:
         """The constant score with the smallest (weighted) loss."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -29,10 +30,19 @@ class Exponential(BinaryLoss):
     """l(y, f) = exp(-y f) for labels -1 and +1: neither smooth nor strongly convex.
 
     The exponent is cut at 300, so that nothing overflows. Without a smoothness constant there is
-    no constant step to go with it: use line search.
+    no constant step to go with it: use line search. For scores in [-b, b] it is exp(b)-smooth and
+    exp(-b)-strongly convex.
     """
 
     terms = ExponentialTerms()
+    newton_limit = 1.0
+
+    def convexity_on(
+        self, low: float, high: float, y_min: float, y_max: float
+    ) -> tuple[float, float]:
+        """e^-b and e^b for scores in [-b, b]."""
+        far = max(abs(low), abs(high))
+        return math.exp(-far), math.exp(far)
 
     def best_constant(self, y: Vector, weight: Vector | None = None) -> float:
         positive = float(np.average(y > 0, weights=weight))

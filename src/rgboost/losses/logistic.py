@@ -34,6 +34,8 @@ class Logistic(BinaryLoss):
     (1/4 + ridge)-smooth and ridge-strongly convex. The paper calls ridge d and uses 0.0001.
     """
 
+    newton_limit = 4.0
+
     def __init__(self, ridge: float = 1e-4) -> None:
         self.ridge = check_not_negative(ridge, "ridge")
 

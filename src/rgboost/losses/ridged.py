@@ -40,6 +40,16 @@ class Ridged(CompiledLoss):
         return self.inner.strong_convexity + self.ridge
 
     @property
+    def newton_limit(self) -> float | None:  # type: ignore[override]
+        return self.inner.newton_limit
+
+    def convexity_on(
+        self, low: float, high: float, y_min: float, y_max: float
+    ) -> tuple[float, float]:
+        mu, sigma = self.inner.convexity_on(low, high, y_min, y_max)
+        return mu + self.ridge, sigma + self.ridge
+
+    @property
     def terms(self) -> RidgedTerms:
         return RidgedTerms(self.inner.terms, self.ridge)
 

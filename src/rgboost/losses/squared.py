@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ class Squared(CompiledLoss):
 
     smoothness = 1.0
     strong_convexity = 1.0
+    newton_limit = math.inf
     terms = SquaredTerms()
 
     def best_constant(self, y: Vector, weight: Vector | None = None) -> float:

@@ -1,0 +1,83 @@
+"""Newton leaf values: sum of residuals over sum of curvatures, on each side of the split."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .._jit import kernel
+from .._math import blocked_sum
+from .._team import wait_for_all
+from ..learners.kernels import Pick, direction
+from ..losses import Loss
+from ..losses.kernels import evaluate
+from ..steps import NewtonStep
+from .rows import TILE
+from .step_length import make_rule, step_values
+
+
+class NewtonRule(NamedTuple):
+    """learning_rate * S / (H + l2), cut at +-limit before the learning rate."""
+
+    learning_rate: float
+    l2: float
+    limit: float
+
+
+@make_rule.register
+def _(step: NewtonStep, loss: Loss, learning_rate: float, n_rows: int) -> NewtonRule:
+    return NewtonRule(learning_rate, float(step.l2), step.limit(loss))
+
+
+@step_values.register(NewtonRule)
+def _newton(rule, terms, learners, pick, rows, sums, scratch, seat, goal):
+    left, left_h, right, right_h, goal = side_sums(
+        terms, learners, pick, rows, sums, scratch, seat, goal
+    )
+    return newton_value(rule, left, left_h), newton_value(rule, right, right_h), goal
+
+
+@kernel()
+def newton_value(rule, residual, curvature):
+    """The value of a leaf; nothing where there is no curvature at all."""
+    below = curvature + rule.l2
+    if below <= 0.0:
+        return 0.0
+    return rule.learning_rate * min(max(residual / below, -rule.limit), rule.limit)
+
+
+@kernel()
+def side_sums(terms, learners, pick, rows, sums, scratch, seat, goal):
+    """(S_L, H_L, S_R, H_R, goal): weighted residuals and curvatures summed over the two sides."""
+    side = Pick(pick.learner, pick.column, 0.0, 1.0, 0.0)  # b is the indicator of the left side
+    for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
+        for k in range(2):
+            sums[k, 0, chunk] = 0.0
+            sums[k, 1, chunk] = 0.0
+        for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
+            hi = min(lo + TILE, rows.chunks[chunk + 1])
+            residual = rows.residual[lo:hi]
+            for k in range(2):
+                direction(learners, side, lo, hi, scratch.delta)
+                for i in range(residual.shape[0]):
+                    inside = scratch.delta[i] if k == 0 else 1.0 - scratch.delta[i]
+                    scratch.delta[i] = inside
+                    scratch.values[i] = inside * residual[i]
+                sums[k, 0, chunk] += blocked_sum(scratch.values, hi - lo)
+                curvatures(terms, rows, lo, hi, scratch.delta)
+                sums[k, 1, chunk] += blocked_sum(scratch.delta, hi - lo)
+    goal = wait_for_all(seat, goal)
+    return sums[0, 0].sum(), sums[0, 1].sum(), sums[1, 0].sum(), sums[1, 1].sum(), goal
+
+
+@kernel()
+def curvatures(terms, rows, lo, hi, values):
+    """Multiply by the weighted curvatures of rows lo..hi."""
+    y = rows.y[lo:hi]
+    score = rows.score[lo:hi]
+    for i in range(y.shape[0]):
+        _, _, curvature = evaluate(terms, y[i], score[i])
+        values[i] *= curvature
+    if rows.weighted:
+        weight = rows.weight[lo:hi]
+        for i in range(weight.shape[0]):
+            values[i] *= weight[i]

@@ -1,0 +1,14 @@
+"""The absolute error."""
+
+from __future__ import annotations
+
+from .quantile import PinballLoss, PinballTerms
+
+
+class AbsoluteError(PinballLoss):
+    """l(y, f) = |y - f|: its minimiser is a median.
+
+    Not smooth; see `PinballLoss` for the steps that are allowed.
+    """
+
+    terms = PinballTerms(1.0, 1.0)

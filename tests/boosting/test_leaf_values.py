@@ -1,0 +1,167 @@
+"""Step rules and losses beyond the paper's: the compiled loop against the naive twin."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rgboost.boosting import Validation, boost
+from rgboost.boosting.leaf_search import weighted_quantile
+from rgboost.learners import Dictionary, Stumps
+from rgboost.losses import (
+    AbsoluteError,
+    Gamma,
+    Huber,
+    LogCosh,
+    Logistic,
+    Loss,
+    Poisson,
+    Quantile,
+    Squared,
+    Tweedie,
+)
+from rgboost.selection import AllLearners, RandomGroups
+from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep, default_step
+from tests.boosting.test_loop import big_problem, check_against_naive
+from tests.conftest import JIT
+from tests.data_strategies import problems
+
+CASES = [
+    (Poisson(), NewtonStep()),
+    (Gamma(), LeafSearch()),
+    (Gamma(), LineSearch()),
+    (Tweedie(1.4), NewtonStep(l2=0.5)),
+    (LogCosh(), ConstantStep()),
+    (Quantile(0.7), LeafSearch()),
+    (AbsoluteError(), LeafSearch()),
+]
+
+
+def labels_for(loss, y):
+    """Labels that suit the loss, from any."""
+    if isinstance(loss, Gamma):
+        return np.exp(y)
+    if isinstance(loss, Poisson | Tweedie):
+        counts = np.floor(2 * np.abs(y))
+        counts[0] = 1.0
+        return counts
+    return y
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(("loss", "step"), CASES, ids=str)
+@given(problems(max_rows=16, max_features=3), st.booleans())
+def test_losses_and_steps(loss, step, problem, weighted):
+    X, y, weight = problem
+    w = weight if weighted else None
+    check_against_naive(X, labels_for(loss, y), w, loss, "free", RandomGroups(0.5), step)
+
+
+@pytest.mark.skipif(not JIT, reason="too slow as plain Python")
+@pytest.mark.parametrize(("loss", "step"), CASES, ids=str)
+def test_results_do_not_depend_on_threads(loss, step):
+    X, y = big_problem(n=40_000)
+    y = labels_for(loss, y)
+    runs = [
+        boost(
+            X, y, loss=loss, learner=Stumps(max_bins=20), selection=RandomGroups(3), step=step,
+            n_iter=20, random_state=0, n_jobs=n_jobs, start_score=None,
+            validation=Validation(X[:9_000], y[:9_000]),
+        ).trace
+        for n_jobs in (1, 2, 3)
+    ]  # fmt: skip
+    assert runs[0].train_loss[-1] < runs[0].train_loss[0]
+    for other in runs[1:]:
+        for name in ("learner", "left", "right", "train_loss", "validation_loss"):
+            np.testing.assert_array_equal(getattr(runs[0], name), getattr(other, name))
+
+
+@pytest.mark.parametrize("step", [NewtonStep(), LeafSearch()], ids=str)
+def test_with_the_squared_loss_leaves_are_means(step):
+    X, y = big_problem(n=300)
+    kwargs = dict(loss=Squared(), learner=Stumps(), selection=AllLearners(), n_iter=30)
+    a = boost(X, y, step=ConstantStep(), **kwargs).trace
+    b = boost(X, y, step=step, **kwargs).trace
+    assert b.engine == "direct"
+    np.testing.assert_array_equal(a.learner, b.learner)
+    np.testing.assert_allclose(a.left, b.left, rtol=1e-9, atol=1e-12)
+
+
+class SlowLogistic(Loss):
+    """The logistic loss as a user would write it."""
+
+    smoothness = 0.25
+    newton_limit = 4.0
+
+    def value(self, y, f):
+        return np.logaddexp(0, -y * f)
+
+    def residual(self, y, f):
+        return y / (1 + np.exp(y * f))
+
+    def curvature(self, y, f):
+        return 1 / (2 + np.exp(f) + np.exp(-f))
+
+
+@pytest.mark.parametrize("step", [NewtonStep(), LeafSearch()], ids=str)
+def test_a_python_loss_gives_the_same_path(step):
+    X, y = big_problem(n=300, binary=True)
+    y[::7] *= -1  # no leaf is pure
+    a, b = (
+        boost(
+            X, y, loss=loss, learner=Stumps(max_bins=5), selection=RandomGroups(3), step=step,
+            n_iter=15, random_state=0, validation=Validation(X[:50], y[:50]), learning_rate=0.5,
+        ).trace
+        for loss in (Logistic(0.0), SlowLogistic())
+    )  # fmt: skip
+    np.testing.assert_array_equal(a.learner, b.learner)
+    np.testing.assert_allclose(a.left, b.left, rtol=1e-8)
+    np.testing.assert_allclose(a.validation_loss, b.validation_loss, rtol=1e-9)
+
+
+@pytest.mark.kernel
+@given(st.integers(1, 40), st.floats(0.01, 0.99), st.booleans(), st.integers(0, 2**32 - 1))
+def test_weighted_quantile(n, level, ties, seed):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 5, n).astype(float) if ties else rng.normal(size=n)
+    weights = rng.integers(1, 8, n) / 4.0
+    found = weighted_quantile(values.copy(), weights.copy(), level)
+    expected = min(v for v in values if weights[values <= v].sum() >= level * weights.sum())
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        (dict(loss=Huber(1.0), step=NewtonStep()), "has no Newton step: its curvature vanishes"),
+        (dict(loss=Quantile(0.5), step=ConstantStep()), "is not smooth: there is no constant step"),
+        (dict(learner=Stumps(leaves="signed"), step=NewtonStep()), "needs stumps with free leaves"),
+        (dict(learner=Dictionary(np.eye(9)), step=LeafSearch()), "needs stumps with free leaves"),
+        (dict(step=NewtonStep(), engine="gram"), "engine='gram' cannot do this: its steps are"),
+        (dict(step=LeafSearch(), engine="surrogate"), "engine='surrogate' cannot do this"),
+    ],
+)
+def test_what_does_not_go_together(kwargs, message):
+    X, y = np.arange(18.0).reshape(9, 2), np.arange(9.0)
+    defaults = dict(loss=Squared(), learner=Stumps(), selection=AllLearners(), n_iter=2)
+    with pytest.raises(ValueError, match=message):
+        boost(X, y, **{**defaults, **kwargs})
+
+
+def test_default_steps():
+    assert default_step(LogCosh(), True) == ConstantStep()
+    assert default_step(Poisson(), True) == NewtonStep()
+    assert default_step(Quantile(0.1), True) == LeafSearch()
+    assert default_step(Quantile(0.1), False) == LineSearch()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: NewtonStep(l2=-1), "l2=-1 must be 0 or greater"),
+        (lambda: NewtonStep(max_value=0), "max_value=0 must be greater than 0"),
+    ],
+)
+def test_wrong_parameters(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -81,11 +81,13 @@ def boost(
     held_arrays = prepared.arrays
     if validation is not None:
         held_arrays = prepared.arrays_for(validation.X, n_jobs)
+    start = loss.best_constant(y, weight) if start_score is None else float(start_score)
+    check_scale(loss, y, weight, start)
     problem = Problem(
         prepared=prepared,
         y=y,
         weight=weight,
-        start=loss.best_constant(y, weight) if start_score is None else float(start_score),
+        start=start,
         loss=loss,
         selection=selection,
         rule=SearchRule(learning_rate) if rho is None else ConstantRule(learning_rate, rho),
@@ -97,6 +99,7 @@ def boost(
             prepared.layout.offsets,
             total_weight(y, weight),
             None if validation is None else total_weight(validation.y, validation.weight),
+            prepared.set_bytes,
         ),
         n_jobs=n_jobs,
         callbacks=tuple(callbacks),
@@ -113,13 +116,41 @@ def boost(
     else:
         run_direct(problem)
     trace = problem.recorder.trace()
-    path = Path(trace.learner, trace.left, trace.right)
+    check_losses(trace)
+    path = Path(trace.learner, trace.left, trace.right, trace.sets)
     return Boosted(prepared.model(path, problem.start), trace, prepared)
 
 
 def check_engine(name: str, obstacle: str | None) -> None:
     if obstacle is not None:
         raise ValueError(f"engine={name!r} cannot do this: {obstacle}. Or use engine='direct'.")
+
+
+def check_scale(
+    loss: Loss, y: NDArray[np.float64], weight: NDArray[np.float64] | None, start: float
+) -> None:
+    """Weak-learners are compared by squares of sums of residuals: raise if these overflow."""
+    with np.errstate(all="ignore"):
+        score = np.full(len(y), start)
+        total = total_weight(y, weight)
+        worst = float(np.abs(loss.residual(y, score)).max(initial=0.0))
+        most = float(np.abs(loss.value(y, score)).max(initial=0.0))
+        fine = np.isfinite([start, total * total * worst * worst, total * most]).all()
+    if not fine:
+        raise ValueError(
+            f"y (up to {np.abs(y).max():g} in magnitude) and the weights (in sum {total:g}) are "
+            f"too large for {loss!r}: sums of squares overflow. Scale them down."
+        )
+
+
+def check_losses(trace: Trace) -> None:
+    """A loss that is not finite has no model worth keeping."""
+    bad = np.flatnonzero(~np.isfinite(trace.train_loss))
+    if len(bad):
+        raise ValueError(
+            f"the training loss was {trace.train_loss[bad[0]]} after {bad[0]} iterations; use a "
+            "smaller learning_rate, or scale y down."
+        )
 
 
 def total_weight(y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:

@@ -13,7 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from .._validation import check_not_negative
 from ..losses import Exponential, Logistic, Loss, Ridged
 from ..losses.base import check_loss
-from .base import ATTRIBUTES, PARAMETERS, BaseRGBM, all_or_nothing, check_training_rows
+from .base import ATTRIBUTES, PARAMETERS, BaseRGBM, all_or_nothing
+from .rows import check_training_rows
 
 
 class RGBMClassifier(ClassifierMixin, BaseRGBM):
@@ -50,6 +51,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         max_iter: int = 500,
         max_bins: Any = 255,
         binning: str = "quantile",
+        categorical_features: Any = "from_dtype",
         init: str = "best",
         ridge: float = 1e-4,
         engine: str = "auto",
@@ -69,6 +71,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             max_iter=max_iter,
             max_bins=max_bins,
             binning=binning,
+            categorical_features=categorical_features,
             init=init,
             ridge=ridge,
             engine=engine,

@@ -12,7 +12,8 @@ from sklearn.base import RegressorMixin
 from .._validation import check_not_negative
 from ..losses import Huber, Loss, Ridged, Squared
 from ..losses.base import check_loss
-from .base import ATTRIBUTES, PARAMETERS, BaseRGBM, all_or_nothing, check_training_rows
+from .base import ATTRIBUTES, PARAMETERS, BaseRGBM, all_or_nothing
+from .rows import check_training_rows
 
 
 class RGBMRegressor(RegressorMixin, BaseRGBM):
@@ -48,6 +49,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         max_iter: int = 500,
         max_bins: Any = 255,
         binning: str = "quantile",
+        categorical_features: Any = "from_dtype",
         init: str = "best",
         ridge: float = 0.0,
         engine: str = "auto",
@@ -67,6 +69,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
             max_iter=max_iter,
             max_bins=max_bins,
             binning=binning,
+            categorical_features=categorical_features,
             init=init,
             ridge=ridge,
             engine=engine,

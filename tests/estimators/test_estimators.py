@@ -7,17 +7,11 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rgboost import RGBMClassifier, RGBMRegressor, Stumps
 from rgboost.losses import Exponential, Huber, Logistic, Ridged, Squared
 from rgboost.selection import AllLearners, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
-
-
-@parametrize_with_checks([RGBMRegressor(), RGBMClassifier()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

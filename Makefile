@@ -6,9 +6,11 @@ STAMP := $(VENV)/.installed
 # The benchmark has an environment of its own, with the peers. Options: make bench BENCH="--fresh"
 BENCH_VENV := .venv-bench
 BENCH_STAMP := $(BENCH_VENV)/.installed
+OLDEST_VENV := .venv-oldest
+OLDEST_STAMP := $(OLDEST_VENV)/.installed
 PEERS := lightgbm catboost interpret-core
 
-.PHONY: demo test lint unit kernels bench bench-full clean clean-cache
+.PHONY: demo test lint unit kernels oldest bench bench-full clean clean-cache
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rgboost needs Python 3.11 or later; set PYTHON=...")'
@@ -19,7 +21,7 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)  ## RGBM for five subset sizes on a data set inside scikit-learn
 	$(BIN)/python -m rgboost.experiments.demo --out out
 
-test: lint unit kernels  ## everything that CI runs
+test: lint unit kernels oldest  ## everything that CI runs
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -31,6 +33,18 @@ unit: $(STAMP)
 
 kernels: $(STAMP)  ## the kernel tests once more as plain Python, so that no compiled branch hides a typo
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto -q -m kernel
+
+$(OLDEST_STAMP): pyproject.toml .ci/oldest.py
+	$(PYTHON) -m venv $(OLDEST_VENV)
+	$(OLDEST_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
+		$$($(PYTHON) .ci/oldest.py)
+	touch $(OLDEST_STAMP)
+
+oldest:  ## scikit-learn's checks with the oldest versions that pyproject.toml admits
+	@if $(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 13))'; then \
+		$(MAKE) $(OLDEST_STAMP) && \
+		$(OLDEST_VENV)/bin/python -m pytest -q tests/estimators/test_checks.py; \
+	else echo "The oldest versions have wheels up to Python 3.12: not run."; fi
 
 $(BENCH_STAMP): pyproject.toml
 	$(PYTHON) -m venv $(BENCH_VENV)
@@ -49,4 +63,4 @@ clean-cache:  ## after a change to a kernel that others call
 	find src tests -name "*.nb[ic]" -delete
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) out
+	rm -rf $(VENV) $(BENCH_VENV) $(OLDEST_VENV) out

@@ -16,8 +16,9 @@ def naive_score(model, X):
     for g, s, left, right in zip(
         model.feature, model.threshold, model.left, model.right, strict=True
     ):
-        if g >= 0:
-            score += np.where(X[:, g] <= s, left, right)
+        if g >= 0:  # a quarter of the weight is on the left: see `random_model`
+            value = np.where(X[:, g] <= s, left, right)
+            score += np.where(np.isnan(X[:, g]), 0.25 * left + 0.75 * right, value)
     return score
 
 
@@ -27,7 +28,7 @@ def random_model(rng, p, n_cuts, n_iter):
     cuts = Cuts(offsets, np.concatenate(thresholds), np.ones(int(offsets[-1])))
     learner = rng.integers(-1, offsets[-1], size=n_iter)
     path = Path(learner, rng.normal(size=n_iter), rng.normal(size=n_iter))
-    return StumpModel.collapse(cuts, path, 0.7)
+    return StumpModel.collapse(cuts, path, 0.7, 4.0)
 
 
 @pytest.mark.kernel
@@ -37,6 +38,7 @@ def test_scores(seed, n_iter, dtype):
     p = rng.integers(1, 5)
     model = random_model(rng, p, rng.integers(1, 60, size=p), n_iter)
     X = (rng.normal(size=(20, p)) * (rng.random((20, p)) < 0.7)).astype(dtype)
+    X[rng.random((20, p)) < rng.choice([0.0, 0.2])] = np.nan
     expected = naive_score(model, X)
     np.testing.assert_allclose(model.score(X), expected, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(model.score(scipy.sparse.csr_array(X)), expected, atol=1e-12)
@@ -59,7 +61,7 @@ def test_many_rows_and_threads(n_jobs, order):
 def test_tables_are_step_functions():
     cuts = Cuts(np.array([0, 2, 3]), np.array([1.0, 2.0, 5.0]), np.ones(3))
     path = Path(np.array([1, 0, 1]), np.array([1.0, 10.0, 100.0]), np.array([2.0, 20.0, 200.0]))
-    model = StumpModel.collapse(cuts, path, 0.5)
+    model = StumpModel.collapse(cuts, path, 0.5, 4.0)
     edges, values = model.table(0)
     np.testing.assert_array_equal(edges, [1.0, 2.0])
     np.testing.assert_array_equal(values, [111.0, 121.0, 222.0])

@@ -114,11 +114,13 @@ def boost(
         held_arrays = prepared.arrays
         if validation is not None:
             held_arrays = prepared.arrays_for(validation.X, n_jobs)
+        start = loss.best_constant(y, weight) if start_score is None else float(start_score)
+        check_scale(loss, y, weight, start)
         problem = Problem(
             prepared=prepared,
             y=y,
             weight=weight,
-            start=loss.best_constant(y, weight) if start_score is None else float(start_score),
+            start=start,
             loss=loss,
             selection=selection,
             rule=rule,
@@ -130,6 +132,7 @@ def boost(
                 prepared.layout.offsets,
                 total_weight(y, weight),
                 None if validation is None else total_weight(validation.y, validation.weight),
+                prepared.set_bytes,
             ),
             n_jobs=n_jobs,
             callbacks=tuple(listeners),
@@ -165,10 +168,12 @@ def _outcome(problem: Problem, early_stopping: EarlyStopping | None, interrupted
     """The model of the best iteration, and the trace until the rule of early stopping held."""
     stop_at = None if early_stopping is None else early_stopping.stop_at
     trace = problem.recorder.trace(stop_at)
+    check_losses(trace)
     best = len(trace)
     if trace.validation_loss is not None:
         best = best_iteration(trace.validation_loss)
-    path = Path(trace.learner[:best], trace.left[:best], trace.right[:best])
+    sets = None if trace.sets is None else trace.sets[:best]
+    path = Path(trace.learner[:best], trace.left[:best], trace.right[:best], sets)
     model = problem.prepared.model(path, problem.start)
     return Boosted(model, trace, problem.prepared, best, interrupted)
 
@@ -176,6 +181,33 @@ def _outcome(problem: Problem, early_stopping: EarlyStopping | None, interrupted
 def check_engine(name: str, obstacle: str | None) -> None:
     if obstacle is not None:
         raise ValueError(f"engine={name!r} cannot do this: {obstacle}. Or use engine='direct'.")
+
+
+def check_scale(
+    loss: Loss, y: NDArray[np.float64], weight: NDArray[np.float64] | None, start: float
+) -> None:
+    """Weak-learners are compared by squares of sums of residuals: raise if these overflow."""
+    with np.errstate(all="ignore"):
+        score = np.full(len(y), start)
+        total = total_weight(y, weight)
+        worst = float(np.abs(loss.residual(y, score)).max(initial=0.0))
+        most = float(np.abs(loss.value(y, score)).max(initial=0.0))
+        fine = np.isfinite([start, total * total * worst * worst, total * most]).all()
+    if not fine:
+        raise ValueError(
+            f"y (up to {np.abs(y).max():g} in magnitude) and the weights (in sum {total:g}) are "
+            f"too large for {loss!r}: sums of squares overflow. Scale them down."
+        )
+
+
+def check_losses(trace: Trace) -> None:
+    """A loss that is not finite has no model worth keeping."""
+    bad = np.flatnonzero(~np.isfinite(trace.train_loss))
+    if len(bad):
+        raise ValueError(
+            f"the training loss was {trace.train_loss[bad[0]]} after {bad[0]} iterations; use a "
+            "smaller learning_rate, or scale y down."
+        )
 
 
 def total_weight(y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._jit import kernel
 from .._team import Team
 from ..learners.dense_stumps import DenseStumps
+from ..learners.mixed_stumps import MixedStumps, SparseMixedStumps
 from ..learners.sparse_stumps import SparseStumps
 from ..learners.splits import expected_sum
 from ..losses import Squared
@@ -38,12 +39,23 @@ def gram_obstacle(problem: Problem) -> str | None:
     """Why the Gram engine cannot run this problem; None if it can."""
     if type(problem.loss) is not Squared:
         return f"it needs the squared loss, not {problem.loss!r}"
-    if not isinstance(problem.prepared.arrays, DenseStumps | SparseStumps):
-        return "it needs stumps"
+    obstacle = stumps_obstacle(problem)
+    if obstacle is not None:
+        return obstacle
     if not isinstance(problem.rule, ConstantRule | SearchRule):
         return "its steps are along b; use step='constant' or 'line-search'"
     if problem.prepared.arrays.splits.most_bins > 256:
         return "it needs at most 256 bins per feature; set max_bins to 256 or less"
+    return None
+
+
+def stumps_obstacle(problem: Problem) -> str | None:
+    """Statistics know stumps on numbers, and nothing of missing values and categories."""
+    for arrays in (problem.prepared.arrays, problem.held_arrays):
+        if isinstance(arrays, MixedStumps | SparseMixedStumps):
+            return "it needs features without missing values and without categories"
+        if not isinstance(arrays, DenseStumps | SparseStumps):
+            return "it needs stumps"
     return None
 
 

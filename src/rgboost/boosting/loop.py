@@ -22,6 +22,7 @@ from ..learners.kernels import (
     Subset,
     accumulate,
     make_pick,
+    note_set,
     scratch_size,
     search_columns,
 )
@@ -79,6 +80,7 @@ def run_block(learners, terms, rule, subsets, rows, held_learners, held, record,
             record.left[m] = left
             record.right[m] = right
             record.gradient[m] = pick.gradient
+            note_set(learners, pick, record.sets[m])
 
 
 @kernel()

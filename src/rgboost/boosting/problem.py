@@ -95,7 +95,10 @@ class Problem:
         """The run as far as it got."""
         recorder, n = self.recorder, self.recorder.done
         path = Path(
-            recorder.learner[:n].copy(), recorder.left[:n].copy(), recorder.right[:n].copy()
+            recorder.learner[:n].copy(),
+            recorder.left[:n].copy(),
+            recorder.right[:n].copy(),
+            recorder.sets[:n].copy() if self.prepared.set_bytes else None,
         )
         return Snapshot(self.prepared, path, self.start, self.loss, self.y, self.weight)
 

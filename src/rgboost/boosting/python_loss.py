@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._jit import kernel
 from .._team import Seat
-from ..learners.kernels import Pick, Scratch, direction, scratch_size
+from ..learners.kernels import Pick, Scratch, direction, note_set, scratch_size
 from ..losses import Loss
 from ..selection import Subsets
 from ..steps import LineSearch
@@ -53,6 +53,7 @@ def run_block_with_python_loss(
         record.left[m] = left
         record.right[m] = right
         record.gradient[m] = pick.gradient
+        note_set(learners, pick, record.sets[m])
     for data in (rows, held):
         data.loss_sums[:] = 0.0
         data.loss_sums[:1] = _sum_losses(loss, data)

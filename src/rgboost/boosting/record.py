@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 
 class Record(NamedTuple):
-    """Room for a block of iterations; losses are sums, at the start of the iteration."""
+    """Room for a block of iterations; losses are sums, at the start of the iteration.
+
+    ``sets`` are the bits of `rgboost.learners.kernels.note_set`, no bytes if there are none.
+    """
 
     loss: NDArray[np.float64]
     held_loss: NDArray[np.float64]
@@ -17,3 +20,4 @@ class Record(NamedTuple):
     left: NDArray[np.float64]
     right: NDArray[np.float64]
     gradient: NDArray[np.float64]
+    sets: NDArray[np.uint8]

@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._team import Team
-from ..learners.dense_stumps import DenseStumps
 from ..learners.sparse_stumps import SparseStumps
 from ..learners.splits import weighted_splits
 from ..losses import Loss
@@ -39,6 +38,7 @@ from .gram import (
     missing_features,
     no_rows,
     path_tables,
+    stumps_obstacle,
 )
 from .gram_loop import GramState, GramWork, Pending, run_gram_block
 from .problem import Problem
@@ -60,8 +60,9 @@ def surrogate_obstacle(problem: Problem) -> str | None:
     """Why the surrogate engine cannot run this problem; None if it can."""
     if problem.loss.smoothness is None:
         return f"it needs a smooth loss, and {problem.loss!r} is not"
-    if not isinstance(problem.prepared.arrays, DenseStumps | SparseStumps):
-        return "it needs stumps"
+    obstacle = stumps_obstacle(problem)
+    if obstacle is not None:
+        return obstacle
     if problem.prepared.arrays.splits.most_bins > 256:
         return "it needs at most 256 bins per feature; set max_bins to 256 or less"
     if not isinstance(problem.rule, ConstantRule):

@@ -26,12 +26,14 @@ class Trace:
     seconds : time since the loop began. Taken between blocks of iterations, linear within one.
     learner : index of the chosen weak-learner in 0..K-1, -1 if J held none.
     feature : the feature of the chosen stump, or column of the chosen dictionary entry; or -1.
-    split : which of the feature's thresholds was chosen, counted from 0; or -1.
+    split : which of the feature's splits was chosen, counted from 0; or -1.
     left, right : what was added on the left and the right of the split; for a dictionary, ``left``
         is the step along the normalised column.
     gradient_norm : <b_j, r> of the choice, the largest |gradient| in J.
     engine : what computed the iterations: "direct", "gram", "surrogate", or a sentence if it
         changed on the way.
+    sets : bits of the bins on the left of each choice (see `rgboost.model.Path`), or None if no
+        feature is categorical.
     """
 
     train_loss: NDArray[np.float64]
@@ -44,6 +46,7 @@ class Trace:
     right: NDArray[np.float64]
     gradient_norm: NDArray[np.float64]
     engine: str
+    sets: NDArray[np.uint8] | None = None
 
     def __len__(self) -> int:
         return len(self.learner)
@@ -74,6 +77,7 @@ class Recorder:
         offsets: NDArray[np.int64],
         weight: float,
         held_weight: float | None,
+        set_bytes: int = 0,
     ) -> None:
         self.done = 0
         self.engine = "direct"
@@ -88,6 +92,7 @@ class Recorder:
         self.left = np.empty(n_iter)
         self.right = np.empty(n_iter)
         self.gradient = np.empty(n_iter)
+        self.sets = np.empty((n_iter, set_bytes), np.uint8)
 
     @property
     def left_to_do(self) -> int:
@@ -111,6 +116,7 @@ class Recorder:
             self.left[now],
             self.right[now],
             self.gradient[now],
+            self.sets[now],
         )
 
     def scale_steps(self, n: int, scale: float) -> None:
@@ -162,4 +168,5 @@ class Recorder:
             right=self.right[:n].copy(),
             gradient_norm=self.gradient[:n].copy(),
             engine=self.engine,
+            sets=self.sets[:n].copy() if self.sets.shape[1] else None,
         )

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._team import check_n_jobs
 from .._validation import check_count, check_option, check_positive
 from ..boosting import LogProgress, ProgressBar, Trace, boost
+from ..data.input import InputSchema
 from ..learners import LearnerFamily, Stumps
 from ..learners.base import Additive
 from ..losses import Loss
@@ -22,6 +23,7 @@ from ..selection import check_selection
 from ..steps import StepRule, check_step, default_step
 from .fitted_model import FittedModelMixin
 from .holdout import StoppingPlan, TrainingRows
+from .rows import accepts_missing, check_held_rows, check_rows
 
 PARAMETERS = """
     loss : str or Loss
@@ -66,6 +68,12 @@ PARAMETERS = """
         rows, None below.
     binning : {{"quantile", "hybrid"}}
         Thresholds at quantiles; or half of them there and half evenly spaced.
+    categorical_features : "from_dtype", None, or list of names, indices or booleans
+        Features that are split into sets of categories. ``"from_dtype"``: the columns of a data
+        frame that hold categories or strings. A category that was not there at fit time counts as
+        a missing value. Missing values (NaN, None, null) need no preparation: each split learns
+        which side they take; a feature that had none at fit time adds its average where one is
+        missing.
     init : {{"zero", "best"}}
         Start from the score 0, or from the constant with the smallest loss.
     ridge : float
@@ -104,6 +112,7 @@ ATTRIBUTES = """
     n_learners_ : K, the number of weak-learners.
     subset_size_ : t as a number.
     n_features_in_, feature_names_in_ : as in scikit-learn.
+    input_ : names of the features and labels of their categories.
 """
 
 
@@ -120,6 +129,8 @@ FIT = """Fit the model to the rows of X and their {labels} y, optionally with we
 
 class BaseRGBM(FittedModelMixin, BaseEstimator):
     """Parameters, the fit of a score, and the score of new rows."""
+
+    input_: InputSchema
 
     def __init__(
         self,
@@ -138,6 +149,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         tol: float = 1e-5,
         max_bins: Any = 255,
         binning: str = "quantile",
+        categorical_features: Any = "from_dtype",
         init: str = "best",
         ridge: float = 0.0,
         engine: str = "auto",
@@ -161,6 +173,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         self.tol = tol
         self.max_bins = max_bins
         self.binning = binning
+        self.categorical_features = categorical_features
         self.init = init
         self.ridge = ridge
         self.engine = engine
@@ -195,6 +208,11 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         raise NotImplementedError
 
     def _learner_family(self) -> LearnerFamily:
+        family = self._plain_family()
+        categorical = np.flatnonzero(self.input_.categorical)
+        return family.with_categorical(tuple(categorical.tolist())) if len(categorical) else family
+
+    def _plain_family(self) -> LearnerFamily:
         if isinstance(self.learner, LearnerFamily):
             return self.learner
         check_option(self.learner, "learner", ["stumps"])
@@ -279,12 +297,11 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         if X_val is None or y_val is None:
             missing = "X_val" if X_val is None else "y_val"
             raise ValueError(f"{missing} is missing: validation rows need both X_val and y_val.")
-        X, y = validate_data(self, X_val, y_val, reset=False, **_X_RULES)
-        return X, y, check_weight(sample_weight_val, len(y), "sample_weight_val")
+        return check_held_rows(self, X_val, y_val, sample_weight_val)
 
     def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, **_X_RULES)
+        return check_rows(self, X)
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         rows = self._check_rows(X)
@@ -297,40 +314,8 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = accepts_missing(self.learner)
         return tags
-
-
-_X_RULES: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": (np.float64, np.float32)}
-
-
-def check_training_rows(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, **rules: Any
-) -> tuple[Any, NDArray, NDArray[np.float64] | None]:
-    """X, y and weights as arrays, or an error that says what is wrong with them."""
-    X, y = validate_data(estimator, X, y, **_X_RULES, **rules)
-    return X, y, check_weight(sample_weight, len(y), "sample_weight")
-
-
-def check_weight(given: Any, n_rows: int, name: str) -> NDArray[np.float64] | None:
-    """Weights as an array, or an error that says what is wrong with them."""
-    if given is None:
-        return None
-    weight = np.asarray(given, dtype=np.float64)
-    if weight.ndim == 0:
-        weight = np.full(n_rows, float(weight))
-    if weight.shape != (n_rows,):
-        raise ValueError(
-            f"{name} has shape {weight.shape}, expected ({n_rows},): one weight per row."
-        )
-    if not np.isfinite(weight).all():
-        raise ValueError(f"{name} has NaN or infinite entries; give finite weights.")
-    if (weight < 0).any():
-        raise ValueError(
-            f"{name} has the negative entry {weight.min():g}; weights must be 0 or greater."
-        )
-    if not (weight > 0).any():
-        raise ValueError(f"{name} is zero for every row; give some row a positive weight.")
-    return weight
 
 
 @contextmanager

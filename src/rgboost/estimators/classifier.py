@@ -14,8 +14,9 @@ from .._validation import check_not_negative
 from ..boosting import Validation
 from ..losses import Exponential, Logistic, Loss, Ridged
 from ..losses.base import check_loss
-from .base import ATTRIBUTES, FIT, PARAMETERS, BaseRGBM, all_or_nothing, check_training_rows
+from .base import ATTRIBUTES, FIT, PARAMETERS, BaseRGBM, all_or_nothing
 from .holdout import TrainingRows
+from .rows import check_training_rows
 
 
 class RGBMClassifier(ClassifierMixin, BaseRGBM):
@@ -56,6 +57,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         tol: float = 1e-5,
         max_bins: Any = 255,
         binning: str = "quantile",
+        categorical_features: Any = "from_dtype",
         init: str = "best",
         ridge: float = 1e-4,
         engine: str = "auto",
@@ -80,6 +82,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             tol=tol,
             max_bins=max_bins,
             binning=binning,
+            categorical_features=categorical_features,
             init=init,
             ridge=ridge,
             engine=engine,

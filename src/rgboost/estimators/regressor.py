@@ -24,8 +24,9 @@ from ..losses import (
     Tweedie,
 )
 from ..losses.base import check_loss
-from .base import ATTRIBUTES, FIT, PARAMETERS, BaseRGBM, all_or_nothing, check_training_rows
+from .base import ATTRIBUTES, FIT, PARAMETERS, BaseRGBM, all_or_nothing
 from .holdout import TrainingRows
+from .rows import check_training_rows
 
 _NAMED: dict[str, Loss] = {
     "squared": Squared(),
@@ -80,6 +81,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         tol: float = 1e-5,
         max_bins: Any = 255,
         binning: str = "quantile",
+        categorical_features: Any = "from_dtype",
         init: str = "best",
         ridge: float = 0.0,
         engine: str = "auto",
@@ -104,6 +106,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
             tol=tol,
             max_bins=max_bins,
             binning=binning,
+            categorical_features=categorical_features,
             init=init,
             ridge=ridge,
             engine=engine,

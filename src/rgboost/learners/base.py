@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ class Prepared(ABC):
     sums_by_rows: bool = False
     """Whether `kernels.accumulate` does something."""
 
+    set_bytes: int = 0
+    """Bytes that `kernels.note_set` writes."""
+
     @abstractmethod
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         """The same weak-learners on other rows, for a validation set."""
@@ -56,6 +59,9 @@ class LearnerFamily(ABC):
     `prepare` does all that needs to be done once: bins, norms, layout.
     """
 
+    accepts_missing: ClassVar[bool] = False
+    """Whether NaN may stand for missing values in X."""
+
     @abstractmethod
     def prepare(
         self,
@@ -71,6 +77,13 @@ class LearnerFamily(ABC):
     def restricted_to(self, rows: NDArray[np.bool_]) -> LearnerFamily:
         """The family for some of the training rows (those with positive weight)."""
         return self
+
+    def with_categorical(self, features: tuple[int, ...]) -> LearnerFamily:
+        """The family with some features taken as categorical."""
+        raise ValueError(
+            f"categorical features need stumps, and the learner is {type(self).__name__}; use "
+            "learner='stumps', or encode the categories as numbers."
+        )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LearnerFamily:
         return self  # families do not change, and a dictionary may be large

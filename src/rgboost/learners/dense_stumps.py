@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from .._jit import kernel, scalar
 from .._math import blocked_sum
-from .kernels import TIE, accumulate, direction, make_pick, scratch_size, search_columns
+from .kernels import (
+    TIE,
+    accumulate,
+    direction,
+    make_pick,
+    note_set,
+    scratch_size,
+    search_columns,
+)
 from .splits import (
     Splits,
     expected_sum,
@@ -260,3 +268,8 @@ def _direction(learners, pick, lo, hi, out):
     codes = learners.codes[pick.column, lo:hi]
     for i in range(codes.shape[0]):
         out[i] = pick.left if codes[i] <= split else pick.right
+
+
+@note_set.register(DenseStumps)
+def _note_set(learners, pick, bits_out):
+    pass  # the number of a weak-learner says it all

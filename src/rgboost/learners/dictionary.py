@@ -15,7 +15,15 @@ from .._math import blocked_sum
 from ..model import DictionaryModel, Path
 from ..selection import Layout
 from .base import LearnerFamily, Prepared
-from .kernels import Pick, accumulate, direction, make_pick, scratch_size, search_columns
+from .kernels import (
+    Pick,
+    accumulate,
+    direction,
+    make_pick,
+    note_set,
+    scratch_size,
+    search_columns,
+)
 
 WeakLearner = Callable[[Any], Any]
 
@@ -246,3 +254,9 @@ def _sparse_direction(learners, pick, lo, hi, out):
     rows = learners.rows[start : learners.indptr[pick.column + 1]]
     for k in range(np.searchsorted(rows, lo), np.searchsorted(rows, hi)):
         out[rows[k] - lo] = scale * learners.data[start + k]
+
+
+@note_set.register(DenseDictionary)
+@note_set.register(SparseDictionary)
+def _note_set(learners, pick, bits_out):
+    pass  # the number of a weak-learner says it all

@@ -1,4 +1,4 @@
-"""The compiled side of a weak-learner family: five functions, chosen by the family's arrays.
+"""The compiled side of a weak-learner family: six functions, chosen by the family's arrays.
 
 A family is a ``NamedTuple`` of arrays prepared once. Its weak-learners lie in columns (all splits
 of a feature; one column of a dictionary) and are numbered 0..K-1 in the order of the columns.
@@ -10,7 +10,8 @@ The loop calls, in this order:
 1. `accumulate` for each chunk of rows, while its residuals are in cache (may do nothing);
 2. `search_columns` for the columns of J, shared among the threads;
 3. `make_pick` for the winner;
-4. `direction` to get b_j on some rows.
+4. `note_set` to keep what the number of a weak-learner does not say;
+5. `direction` to get b_j on some rows.
 """
 
 from __future__ import annotations
@@ -109,3 +110,11 @@ def make_pick(learners, column, learner, inner, total):
 @by_type
 def direction(learners, pick, lo, hi, out):
     """Write b_j on rows lo..hi to ``out[:hi - lo]``."""
+
+
+@by_type
+def note_set(learners, pick, bits_out):
+    """Write which bins are on the left of a pick, if its number does not tell (categories).
+
+    Bit b % 8 of byte b // 8 stands for bin b.
+    """

@@ -12,7 +12,15 @@ import numpy as np
 
 from .._jit import scalar
 from ..data.binning import SparseCodes
-from .kernels import TIE, accumulate, direction, make_pick, scratch_size, search_columns
+from .kernels import (
+    TIE,
+    accumulate,
+    direction,
+    make_pick,
+    note_set,
+    scratch_size,
+    search_columns,
+)
 from .splits import (
     Splits,
     expected_sum,
@@ -174,3 +182,8 @@ def _direction(learners, pick, lo, hi, out):
     for k in range(np.searchsorted(rows, lo), np.searchsorted(rows, hi)):
         left = entries.codes[start + k] <= split
         out[rows[k] - lo] = pick.left if left else pick.right
+
+
+@note_set.register(SparseStumps)
+def _note_set(learners, pick, bits_out):
+    pass  # the number of a weak-learner says it all

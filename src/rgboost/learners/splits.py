@@ -71,6 +71,13 @@ def scan_splits(bins, left_weight, gain, first, stop, slope, shift, base, to_rea
         off = bins[0] - (slope * left_weight[first] + shift)
         return off * off * gain[first] + base, first, bins[0]
     to_left_sums(bins, n)
+    return best_of_sums(bins, left_weight, gain, first, stop, slope, shift, base, to_reach)
+
+
+@scalar()
+def best_of_sums(bins, left_weight, gain, first, stop, slope, shift, base, to_reach):
+    """`scan_splits` from left sums; there is at least one."""
+    n = stop - first
     scores = bins[n : 2 * n]
     score_splits(bins[:n], left_weight[first:stop], gain[first:stop], slope, shift, scores)
     best = largest(scores, n)
@@ -122,12 +129,18 @@ def to_left_sums(bins, n):
 def scan_candidates(bins, left_weight, gain, first, stop, candidates, slope, shift, base):
     """`scan_splits` for some of the splits only."""
     to_left_sums(bins, stop - first)
+    return best_of_candidates(bins, left_weight, gain, first, candidates, slope, shift, base)
+
+
+@scalar()
+def best_of_candidates(sums, left_weight, gain, first, candidates, slope, shift, base):
+    """`scan_candidates` from left sums."""
     best = -1.0 - base
     to_beat = -1.0
     best_learner = -1
     best_sum = 0.0
     for j in candidates:
-        left = bins[j - first]
+        left = sums[j - first]
         off = left - (slope * left_weight[j] + shift)
         score = off * off * gain[j]
         if score > to_beat:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse
@@ -20,10 +20,13 @@ from ..data.binning import (
     encode_sparse,
     make_plan,
 )
+from ..data.mixed_bins import columns_with_missing, without_missing
 from ..model import Coverage, Path, StumpModel
 from ..selection import Layout
 from .base import LearnerFamily, Prepared
 from .dense_stumps import DenseStumps, dense_stumps
+from .mixed_splits import mixed_columns
+from .prepared_mixed import PreparedMixedStumps, mixed_arrays, prepare_mixed
 from .sparse_stumps import SparseStumps
 from .splits import make_splits
 
@@ -49,13 +52,20 @@ class Stumps(LearnerFamily):
         Thresholds at quantiles, or half of them at quantiles and half evenly spaced between
         smallest and largest value, which keeps the tails of skewed features apart.
 
+    categorical : tuple of int
+        Features whose numbers are categories: b takes one value on a set of them, and another on
+        the rest.
+
     Dense matrices and sparse ones (without making them dense) are accepted. Ties between stumps
-    go to the smaller feature, then to the smaller threshold.
+    go to the smaller feature, then to the smaller threshold. NaN is a missing value: see
+    `rgboost.learners.mixed_splits`.
     """
 
     leaves: Literal["free", "signed"] = "free"
     max_bins: int | Literal["paper"] | None = 255
     binning: BinningKind = "quantile"
+    categorical: tuple[int, ...] = ()
+    accepts_missing: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_option(self.leaves, "leaves", ["free", "signed"])
@@ -67,6 +77,9 @@ class Stumps(LearnerFamily):
                 f"max_bins={self.max_bins} is too large; use at most {MOST_BINS}, "
                 "or None for every distinct value."
             )
+
+    def with_categorical(self, features: tuple[int, ...]) -> Stumps:
+        return replace(self, categorical=features)
 
     def bins_for(self, n_rows: int) -> int | None:
         if self.max_bins == "paper":
@@ -81,12 +94,22 @@ class Stumps(LearnerFamily):
         groups: Any = None,
         names: Any = None,
         n_jobs: int = 1,
-    ) -> PreparedStumps:
+    ) -> PreparedStumps | PreparedMixedStumps:
         plan = make_plan(self.bins_for(X.shape[0]), self.binning)
         total = float(X.shape[0]) if weight is None else float(weight.sum())
         arrays: Any
-        if scipy.sparse.issparse(X):
-            columns = as_sorted_csc(X)
+        sparse = scipy.sparse.issparse(X)
+        columns = as_sorted_csc(X) if sparse else X
+        missing = columns_with_missing(columns)
+        if self.categorical or missing.any():
+            categorical = np.zeros(X.shape[1], dtype=bool)
+            categorical[list(self.categorical)] = True
+            signed = self.leaves == "signed"
+            return prepare_mixed(
+                columns, categorical, missing, plan, weight, signed,
+                groups=groups, names=names, n_jobs=n_jobs,
+            )  # fmt: skip
+        if sparse:
             cells = float(columns.nnz + X.shape[1])
             cuts, entries = bin_sparse(columns, plan, weight, n_jobs)
             del columns  # the bins say it all; room for what follows
@@ -117,13 +140,19 @@ class PreparedStumps(Prepared):
         return not self.arrays.splits.signed
 
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
-        if scipy.sparse.issparse(X):
-            entries = encode_sparse(as_sorted_csc(X), self.cuts, n_jobs)
+        sparse = scipy.sparse.issparse(X)
+        columns = as_sorted_csc(X) if sparse else X
+        if columns_with_missing(columns).any():
+            splits = self.arrays.splits
+            cuts = without_missing(self.cuts, splits.total_weight)
+            return mixed_arrays(columns, cuts, splits, mixed_columns(cuts), n_jobs)
+        if sparse:
+            entries = encode_sparse(columns, self.cuts, n_jobs)
             return SparseStumps(entries, self.arrays.splits)
         return dense_stumps(encode_dense(X, self.cuts, n_jobs), self.arrays.splits)
 
     def model(self, path: Path, intercept: float) -> StumpModel:
-        return StumpModel.collapse(self.cuts, path, intercept)
+        return StumpModel.collapse(self.cuts, path, intercept, self.arrays.splits.total_weight)
 
     def coverage(self, model: StumpModel) -> Coverage:
         return Coverage.of(model, self.cuts, float(self.arrays.splits.total_weight))

@@ -14,11 +14,14 @@ class Path:
 
     What was added is ``left`` and ``right`` on the two sides of a stump, and ``left`` times the
     normalised column of a dictionary. ``learner`` is -1 where there was nothing to choose from.
+    Where it is a split of a categorical feature, bit b % 8 of ``sets[m, b // 8]`` tells that bin b
+    is on the left; ``sets`` is None if no feature is categorical.
     """
 
     learner: NDArray[np.int64]
     left: NDArray[np.float64]
     right: NDArray[np.float64]
+    sets: NDArray[np.uint8] | None = None
 
     def __len__(self) -> int:
         return len(self.learner)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from .._jit import kernel
 from .._team import map_ranges
 from ..data.binning import Cuts
+from .category_tables import CategoryTables, dense_column
 from .path import Path
 
 _BLOCK = 256
@@ -27,10 +28,12 @@ class StumpModel:
     """Step functions of the features that the path used.
 
     Feature ``features[k]`` has the cuts ``cuts[starts[k]:starts[k + 1]]`` and one more value than
-    cuts, ``tables[starts[k] + k:starts[k + 1] + k + 1]``. The path itself is kept for
-    `staged_score` and for whoever wants to see it: iteration m added ``left[m]`` where
-    ``x[:, feature[m]] <= threshold[m]`` and ``right[m]`` elsewhere (``feature[m]`` is -1 where
-    nothing was added).
+    cuts, ``tables[starts[k] + k:starts[k + 1] + k + 1]``, and ``missing[k]`` where x is NaN. The
+    path itself is kept for `staged_score` and for whoever wants to see it: iteration m added
+    ``left[m]`` where ``x[:, feature[m]] <= threshold[m]``, ``when_missing[m]`` where it is NaN and
+    ``right[m]`` elsewhere (``feature[m]`` is -1 where nothing was added). The threshold is infinite
+    if only missing values are on the right, and NaN for a set of categories; ``categories`` has
+    the tables of categorical features, or is None.
     """
 
     n_features: int
@@ -39,44 +42,30 @@ class StumpModel:
     starts: NDArray[np.int64]
     cuts: NDArray[np.float64]
     tables: NDArray[np.float64]
+    missing: NDArray[np.float64]
     feature: NDArray[np.int64]
     threshold: NDArray[np.float64]
     left: NDArray[np.float64]
     right: NDArray[np.float64]
+    when_missing: NDArray[np.float64]
+    categories: CategoryTables | None = None
 
     @classmethod
-    def collapse(cls, cuts: Cuts, path: Path, intercept: float) -> StumpModel:
-        """Add up the stumps of a path that starts from a constant score."""
+    def collapse(cls, cuts: Cuts, path: Path, intercept: float, total_weight: float) -> StumpModel:
+        """Add up the stumps of a path that starts from a constant score.
+
+        No value was missing among the training rows, which weigh ``total_weight``: a missing value
+        gets what the rows get on average.
+        """
         chosen = path.learner >= 0
-        learner = path.learner[chosen]
-        used, position = np.unique(learner, return_inverse=True)
-        used_feature = np.searchsorted(cuts.offsets, used, side="right") - 1
-        features, first = np.unique(used_feature, return_index=True)
-        starts = np.append(first, len(used)).astype(np.int64)
-        # Walking right, a feature's score starts at the sum of its left values and changes by
-        # (right - left) at each cut.
-        jump = np.bincount(position, path.right[chosen] - path.left[chosen], len(used))
-        base = np.bincount(position, path.left[chosen], len(used))
-        tables = np.empty(len(used) + len(features))
-        for k, (a, b) in enumerate(pairwise(starts)):
-            table = np.cumsum(np.concatenate([[base[a:b].sum()], jump[a:b]]))
-            tables[a + k : b + k + 1] = table
-        feature = np.full(len(path), -1, dtype=np.int64)
-        feature[chosen] = used_feature[position]
-        threshold = np.full(len(path), np.nan)
-        threshold[chosen] = cuts.thresholds[learner]
-        return cls(
-            n_features=cuts.n_features,
-            intercept=float(intercept),
-            features=features,
-            starts=starts,
-            cuts=cuts.thresholds[used],
-            tables=tables,
-            feature=feature,
-            threshold=threshold,
-            left=path.left,
-            right=path.right,
-        )
+        share = np.zeros(len(path))
+        share[chosen] = cuts.left_weight[path.learner[chosen]] / total_weight
+        when_missing = share * path.left + (1.0 - share) * path.right
+        feature = np.searchsorted(cuts.offsets, path.learner, side="right") - 1
+        return collapse_steps(
+            cuts.n_features, intercept, cuts.thresholds, path.learner,
+            np.where(chosen, feature, -1), path.left, path.right, when_missing,
+        )  # fmt: skip
 
     def table(self, feature: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(cuts, values) of a feature's step function; values has one entry more than cuts."""
@@ -86,12 +75,20 @@ class StumpModel:
         a, b = self.starts[k], self.starts[k + 1]
         return self.cuts[a:b], self.tables[a + k : b + k + 1]
 
+    def missing_value(self, feature: int) -> float:
+        """What a numeric feature adds where it is missing."""
+        k = int(np.searchsorted(self.features, feature))
+        known = k < len(self.features) and self.features[k] == feature
+        return float(self.missing[k]) if known else 0.0
+
     def score(self, X: Any, n_jobs: int = 1) -> NDArray[np.float64]:
         """The additive score of every row."""
         out = np.full(X.shape[0], self.intercept)
+        if self.categories is not None:
+            self.categories.add_scores(X, out)
         if scipy.sparse.issparse(X):
             return self._score_sparse(scipy.sparse.csr_array(X), out, n_jobs)
-        args = (self.features, self.starts, self.cuts, self.tables)
+        args = (self.features, self.starts, self.cuts, self.tables, self.missing)
         map_ranges(lambda a, b: score_rows(X[a:b], *args, out[a:b]), len(out), n_jobs, _BLOCK)
         return out
 
@@ -102,22 +99,77 @@ class StumpModel:
         slot[self.features] = np.arange(len(self.features))
         at_zero = np.array([_value_at_zero(*self.table(g)) for g in self.features])
         out += at_zero.sum()
-        args = (X.indptr, X.indices, X.data, slot, at_zero, self.starts, self.cuts, self.tables)
+        tables = (self.starts, self.cuts, self.tables, self.missing)
+        args = (X.indptr, X.indices, X.data, slot, at_zero, *tables)
         map_ranges(lambda a, b: score_entries(*args, a, b, out), len(out), n_jobs, _BLOCK)
         return out
 
     def staged_score(self, X: Any, n_jobs: int = 1) -> Iterator[NDArray[np.float64]]:
         """The score after each iteration, a new array every time."""
-        sparse = scipy.sparse.issparse(X)
-        columns = scipy.sparse.csc_array(X) if sparse else X
+        columns = scipy.sparse.csc_array(X) if scipy.sparse.issparse(X) else X
         score = np.full(X.shape[0], self.intercept)
-        for g, s, left, right in zip(
-            self.feature, self.threshold, self.left, self.right, strict=True
-        ):
+        for m, g in enumerate(self.feature):
             if g >= 0:
-                x = columns[:, [g]].toarray().ravel() if sparse else columns[:, g]
-                score += np.where(x <= s, left, right)
+                score += self._step(m, dense_column(columns, g))
             yield score.copy()
+
+    def _step(self, m: int, x: NDArray[np.floating]) -> NDArray[np.float64]:
+        """What iteration m added."""
+        left, right = self.left[m], self.right[m]
+        if np.isnan(self.threshold[m]):
+            assert self.categories is not None
+            return self.categories.step(m, x, left, right, self.when_missing[m])
+        added = np.where(x <= self.threshold[m], left, right)
+        added[np.isnan(x)] = self.when_missing[m]
+        return added
+
+
+def collapse_steps(
+    n_features: int,
+    intercept: float,
+    thresholds: NDArray[np.float64],
+    cut: NDArray[np.int64],
+    feature: NDArray[np.int64],
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    when_missing: NDArray[np.float64],
+) -> StumpModel:
+    """Tables from steps on numeric features.
+
+    Iteration m cut ``feature[m]`` (-1: none) at ``thresholds[cut[m]]``; it left only missing
+    values on the right if ``cut[m]`` is -1. Thresholds ascend within a feature, features in the
+    order of their thresholds.
+    """
+    chosen, cutting = feature >= 0, (feature >= 0) & (cut >= 0)
+    features, slot = np.unique(feature[chosen], return_inverse=True)
+    used, position = np.unique(cut[cutting], return_inverse=True)
+    owner = np.zeros(len(used), np.int64)
+    owner[position] = feature[cutting]
+    starts = np.searchsorted(owner, np.append(features, n_features)).astype(np.int64)
+    # Walking right, a feature's score starts at the sum of its left values and changes by
+    # (right - left) at each cut.
+    base = np.bincount(slot, left[chosen], len(features))
+    jump = np.bincount(position, right[cutting] - left[cutting], len(used))
+    tables = np.empty(len(used) + len(features))
+    for k, (a, b) in enumerate(pairwise(starts)):
+        tables[a + k : b + k + 1] = np.cumsum(np.concatenate([[base[k]], jump[a:b]]))
+    threshold = np.full(len(feature), np.nan)
+    threshold[chosen] = np.inf
+    threshold[cutting] = thresholds[cut[cutting]]
+    return StumpModel(
+        n_features=n_features,
+        intercept=float(intercept),
+        features=features,
+        starts=starts,
+        cuts=thresholds[used],
+        tables=tables,
+        missing=np.bincount(slot, when_missing[chosen], len(features)),
+        feature=feature,
+        threshold=threshold,
+        left=left,
+        right=right,
+        when_missing=when_missing,
+    )
 
 
 def _value_at_zero(cuts: NDArray[np.float64], values: NDArray[np.float64]) -> float:
@@ -129,7 +181,7 @@ _FEW_CUTS = 24
 
 
 @kernel()
-def score_rows(X, features, starts, cuts, tables, out):
+def score_rows(X, features, starts, cuts, tables, missing, out):
     """Add the table entries of dense rows, a block of rows at a time and in it feature by feature.
 
     The block stays in cache while its columns are read; its values are copied so that the search
@@ -143,16 +195,23 @@ def score_rows(X, features, starts, cuts, tables, out):
         scores = out[start : start + _BLOCK]
         for k in range(features.shape[0]):
             g = features[k]
+            gaps = 0
             for i in range(rows.shape[0]):
                 values[i] = rows[i, g]
+                gaps += rows[i, g] != rows[i, g]
             a, n_cuts = starts[k], starts[k + 1] - starts[k]
             if n_cuts <= _FEW_CUTS:
                 count_cuts(values, cuts[a : a + n_cuts], found)
             else:
                 climb_ladder(values, ladders[ladder_starts[k] : ladder_starts[k + 1]], found)
             table = tables[a + k : a + k + n_cuts + 1]
-            for i in range(scores.shape[0]):
-                scores[i] += table[found[i]]
+            if gaps == 0:
+                for i in range(scores.shape[0]):
+                    scores[i] += table[found[i]]
+            else:
+                for i in range(scores.shape[0]):
+                    gap = values[i] != values[i]
+                    scores[i] += missing[k] if gap else table[found[i]]
 
 
 @kernel()
@@ -198,7 +257,7 @@ def climb_ladder(values, ladder, found_out):
 
 
 @kernel()
-def score_entries(indptr, indices, data, slot, at_zero, starts, cuts, tables, lo, hi, out):
+def score_entries(indptr, indices, data, slot, at_zero, starts, cuts, tables, missing, lo, hi, out):
     """Add, for the stored entries of rows lo..hi, the table entry less the one of zero."""
     for i in range(lo, hi):
         score = 0.0
@@ -215,5 +274,6 @@ def score_entries(indptr, indices, data, slot, at_zero, starts, cuts, tables, lo
                         length -= half
                     else:
                         length = half - 1
-                score += tables[base + first - starts[k]] - at_zero[k]
+                value = tables[base + first - starts[k]] if x == x else missing[k]
+                score += value - at_zero[k]
         out[i] += score

@@ -27,6 +27,7 @@ from ..boosting.row_gram import MOST_BINS_IN_ALL, RowBins, add_pairs, make_row_b
 from ..boosting.statistics import MemoryStatistics, weigh_bins
 from ..learners.base import Prepared
 from ..learners.dictionary import DenseDictionary, PreparedDictionary
+from ..learners.prepared_mixed import PreparedMixedStumps
 from ..learners.sparse_stumps import SparseStumps
 from ..learners.stump_statistics import expand_codes, joint_bins
 from ..learners.stumps import PreparedStumps
@@ -378,6 +379,11 @@ def span_of(prepared: Prepared, n_rows: int, team: Team) -> Span:
             return MatrixSpan(arrays.columns.T)
         parts = arrays.data, arrays.rows, arrays.indptr
         return MatrixSpan(scipy.sparse.csc_array(parts, shape=(n_rows, len(arrays.scale))))
+    if isinstance(prepared, PreparedMixedStumps):
+        raise ValueError(
+            "certificates are for features without missing values and without categories; fill "
+            "the gaps and encode the categories as numbers."
+        )
     raise ValueError(
         f"weak-learners of {type(prepared).__name__} are not known here; use Stumps or Dictionary."
     )

@@ -134,7 +134,7 @@ def training_of(
         y, weight, _ = checked_rows(y, sample_weight)
         loss.check_labels(y)
         trace = fitted.trace
-        path = Path(trace.learner, trace.left, trace.right)
+        path = Path(trace.learner, trace.left, trace.right, trace.sets)
         training = Training(fitted.prepared, y, weight, loss, float(fitted.model.intercept))
         return training, path, None, trace.train_loss
     if isinstance(fitted, BaseRGBM):

@@ -1,0 +1,16 @@
+"""Print the oldest versions of what the package needs, as arguments for pip.
+
+The lower bounds of pyproject.toml, pinned. They have wheels for Python 3.11 and 3.12.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+
+project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+needed = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+wanted = ("numpy", "scipy", "scikit-learn", "numba", "narwhals", "pandas", "pytest", "hypothesis")
+for requirement in needed:
+    name, version = re.fullmatch(r"([\w-]+)>=([\w.]+)", requirement).groups()
+    if name in wanted:
+        print(f"{name}=={version}")

@@ -1,0 +1,80 @@
+"""Labels of categories as numbers, and columns of Python objects as one or the other."""
+
+from __future__ import annotations
+
+import decimal
+import numbers
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.object_]
+Kind = Literal["strings", "numbers"]
+
+
+def missing_objects(values: Values) -> NDArray[np.bool_]:
+    """Where Python objects are None, NaN, or one of the other ways to say missing."""
+    return np.fromiter((_is_missing(v) for v in values), np.bool_, len(values))
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, numbers.Real | decimal.Decimal) and bool(value != value)
+
+
+def kind_of(values: Values, missing: NDArray[np.bool_], name: str) -> Kind | None:
+    """What the values of a column are; None if all are missing. Columns must not mix."""
+    types = {type(value) for value, gap in zip(values, missing, strict=True) if not gap}
+    if not types:
+        return None
+    if all(issubclass(t, str) for t in types):
+        return "strings"
+    number = (numbers.Real, decimal.Decimal, np.bool_)
+    if all(issubclass(t, number) for t in types):
+        return "numbers"
+    kinds = ", ".join(sorted(t.__name__ for t in types))
+    raise TypeError(
+        f"{name} holds values of the types {kinds}; the argument must be a column of either "
+        "string or number values. Convert the column to one of them, or drop it."
+    )
+
+
+def as_numbers(values: Values, missing: NDArray[np.bool_], name: str) -> NDArray[np.float64]:
+    """Numbers of any Python type as float64, NaN where missing."""
+    out = np.full(len(values), np.nan)
+    try:
+        out[~missing] = values[~missing].astype(np.float64)
+    except OverflowError as error:
+        raise ValueError(f"{name} has a number beyond the range of float64; scale it.") from error
+    return out
+
+
+def find_labels(values: Values, missing: NDArray[np.bool_], name: str) -> NDArray:
+    """The distinct labels of a column in sorted order: an array of strings or of numbers."""
+    kind = kind_of(values, missing, name)
+    if kind == "strings":
+        return np.array(sorted(set(values[~missing])), dtype=str)
+    if kind == "numbers":
+        return np.unique(as_numbers(values[~missing], missing[~missing], name))
+    return np.empty(0)
+
+
+def encode_labels(
+    values: Values, missing: NDArray[np.bool_], labels: NDArray, name: str
+) -> NDArray[np.float64]:
+    """The number of each label, NaN where it is missing or not among ``labels``."""
+    kind = kind_of(values, missing, name)
+    expected: Kind = "strings" if labels.dtype.kind == "U" else "numbers"
+    if kind is not None and len(labels) and kind != expected:
+        raise TypeError(
+            f"{name} had categories that are {expected} at fit, and has {kind} now; give it the "
+            "type that it had."
+        )
+    number = {label: float(k) for k, label in enumerate(labels.tolist())}
+    look_up: Callable[[Any], float] = lambda value: number.get(value, np.nan)  # noqa: E731
+    out = np.full(len(values), np.nan)
+    out[~missing] = np.fromiter(map(look_up, values[~missing]), np.float64, int((~missing).sum()))
+    return out

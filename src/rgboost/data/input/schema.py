@@ -1,0 +1,139 @@
+"""What `fit` saw of its input, so that other rows are read the same way.
+
+Rows of any kind become a matrix of float32 or float64: numbers as they are, labels of categories
+as the numbers 0, 1, ... in sorted order of the labels, NaN where a value is missing or a label is
+unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .frames import ColumnTable, ObjectColumn, as_table
+from .labels import as_numbers, encode_labels, find_labels, kind_of
+from .names import check_same_names, check_same_number, feature_mask
+
+
+@dataclass(frozen=True)
+class InputSchema:
+    """Names and categories of the features.
+
+    ``labels[g]`` are the labels of feature g's categories, strings or numbers in sorted order; it
+    is None where the numbers of X are taken as they are. ``categorical[g]`` tells that feature g
+    is categorical: it has labels, or its numbers are the categories.
+    """
+
+    names: NDArray[np.object_] | None
+    categorical: NDArray[np.bool_]
+    labels: tuple[NDArray | None, ...]
+
+    @property
+    def n_features(self) -> int:
+        return len(self.categorical)
+
+
+def learn_input(X: Any, categorical_features: Any) -> tuple[Any, InputSchema | None]:
+    """(matrix, schema) of training rows. What is a matrix already is returned as it is, without a
+    schema: its number of columns is not checked here; see `plain_schema`."""
+    table = as_table(X)
+    if table is None or _plain_objects(table, categorical_features):
+        return X, None
+    n_features = len(table.columns)
+    by_type = isinstance(categorical_features, str) and categorical_features == "from_dtype"
+    if by_type:
+        mask = np.array([isinstance(c, ObjectColumn) and c.declared for c in table.columns], bool)
+    else:
+        mask = _listed(categorical_features, n_features, table.names)
+    labels = []
+    for g, column in enumerate(table.columns):
+        found = None
+        if isinstance(column, ObjectColumn) and mask[g]:
+            found = find_labels(column.values, column.missing, table.title(g))
+        labels.append(found)
+    schema = InputSchema(table.names, mask, tuple(labels))
+    return _matrix(table, schema), schema
+
+
+def plain_schema(n_features: int, categorical_features: Any) -> InputSchema:
+    """The schema of a matrix without names."""
+    by_type = isinstance(categorical_features, str) and categorical_features == "from_dtype"
+    mask = _listed(None if by_type else categorical_features, n_features, None)
+    return InputSchema(None, mask, (None,) * n_features)
+
+
+def read_input(X: Any, schema: InputSchema, who: str) -> Any:
+    """The matrix of other rows, or an error that says how their columns differ from fit's."""
+    table = as_table(X)
+    has_labels = any(labels is not None for labels in schema.labels)
+    if table is None or (table.names is None and not has_labels and _all_objects(table)):
+        check_same_names(schema.names, None, who)
+        if has_labels:
+            _refuse_plain(schema)
+        return X
+    check_same_names(schema.names, table.names, who)
+    check_same_number(schema.n_features, len(table.columns), who)
+    return _matrix(table, schema)
+
+
+def _refuse_plain(schema: InputSchema) -> None:
+    g = next(g for g, labels in enumerate(schema.labels) if labels is not None)
+    name = g if schema.names is None else repr(schema.names[g])
+    raise ValueError(
+        f"X is a matrix of numbers, but column {name} had labels of categories at fit; give a "
+        "data frame, or an array of objects, with the columns of fit."
+    )
+
+
+def _all_objects(table: ColumnTable) -> bool:
+    return all(isinstance(column, ObjectColumn) for column in table.columns)
+
+
+def _plain_objects(table: ColumnTable, categorical_features: Any) -> bool:
+    """An array of objects without a list of categories is a matrix, if its objects are numbers."""
+    listed = categorical_features is not None and not isinstance(categorical_features, str)
+    return table.names is None and _all_objects(table) and not listed and len(table.columns) > 0
+
+
+def _listed(features: Any, n_features: int, names: NDArray[np.object_] | None) -> NDArray[np.bool_]:
+    parameter = "categorical_features"
+    if features is None:
+        return np.zeros(n_features, dtype=bool)
+    if isinstance(features, str):
+        raise ValueError(
+            f"{parameter}={features!r} is not known; use 'from_dtype', None, a list of names or "
+            "indices, or a mask."
+        )
+    return feature_mask(features, n_features, None if names is None else list(names), parameter)
+
+
+def _matrix(table: ColumnTable, schema: InputSchema) -> NDArray[np.floating]:
+    """Columns side by side; float32 if all are."""
+    numbers = [c for c in table.columns if not isinstance(c, ObjectColumn)]
+    single = len(numbers) == len(table.columns) and all(c.dtype == np.float32 for c in numbers)
+    out = np.empty(
+        (table.n_rows, len(table.columns)), np.float32 if single else np.float64, order="F"
+    )
+    for g, column in enumerate(table.columns):
+        out[:, g] = _numbers(column, schema, g, table.title(g))
+    return out
+
+
+def _numbers(column: Any, schema: InputSchema, g: int, title: str) -> NDArray[np.floating]:
+    labels = schema.labels[g]
+    if isinstance(column, ObjectColumn):
+        if labels is not None:
+            return encode_labels(column.values, column.missing, labels, title)
+        if kind_of(column.values, column.missing, title) == "strings":
+            raise ValueError(
+                f"{title} holds strings, and is not among the categorical columns of fit; name it "
+                "in categorical_features, or turn it into numbers."
+            )
+        return as_numbers(column.values, column.missing, title)
+    if labels is not None:
+        values = column.astype(object)
+        return encode_labels(values, np.isnan(column), labels, title)
+    return column

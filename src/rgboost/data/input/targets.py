@@ -1,0 +1,57 @@
+"""Labels and responses of any kind as an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .labels import kind_of, missing_objects
+
+
+def read_labels(y: Any) -> Any:
+    """y as an array if it is a series or an array of objects; what else it is, is left alone.
+
+    Missing labels and labels of several kinds raise.
+    """
+    if y is None or isinstance(y, list | tuple):
+        y = _from_list(y)
+    elif not isinstance(y, np.ndarray):
+        y = _from_series(y)
+    if isinstance(y, np.ndarray) and y.dtype == object and y.ndim == 1:
+        missing = missing_objects(y)
+        if missing.any():
+            raise ValueError(
+                f"Input y contains NaN: {int(missing.sum())} labels are missing, the first of them "
+                f"in row {int(missing.argmax())}; remove these rows."
+            )
+        if kind_of(y, missing, "y") == "strings":
+            return y
+        if not any(isinstance(label, str) for label in y):
+            return y.astype(np.float64) if not _are_integers(y) else y.astype(np.int64)
+    return y
+
+
+def _are_integers(y: Any) -> bool:
+    return all(isinstance(label, int | np.integer | np.bool_) for label in y)
+
+
+def _from_list(y: Any) -> Any:
+    mixed = y is not None and any(label is None or isinstance(label, str) for label in y)
+    return np.array(y, dtype=object) if mixed else y
+
+
+def _from_series(y: Any) -> Any:
+    import narwhals.stable.v2 as nw
+
+    series = nw.from_native(y, allow_series=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        return y
+    n_missing = int(series.null_count())
+    if n_missing:
+        first = int(np.asarray(series.is_null().to_numpy()).argmax())
+        raise ValueError(
+            f"Input y contains NaN: {n_missing} labels are missing, the first of them in row "
+            f"{first}; remove these rows."
+        )
+    return np.asarray(series.to_numpy())

@@ -1,0 +1,89 @@
+"""Rows that users give: read, checked, and turned into a matrix of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
+
+from ..data.input import InputSchema, learn_input, plain_schema, read_input, read_labels
+from ..data.input.names import check_same_number
+from ..learners import LearnerFamily
+
+_RULES: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": (np.float64, np.float32)}
+
+
+def accepts_missing(learner: Any) -> bool:
+    """Whether NaN may stand for missing values: stumps have a bin for them."""
+    return learner.accepts_missing if isinstance(learner, LearnerFamily) else True
+
+
+def _rules(estimator: Any) -> dict[str, Any]:
+    allowed = accepts_missing(estimator.learner)
+    return {**_RULES, "ensure_all_finite": "allow-nan" if allowed else True}
+
+
+def check_training_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, **rules: Any
+) -> tuple[Any, NDArray, NDArray[np.float64] | None]:
+    """X, y and weights as arrays, or an error that says what is wrong with them.
+
+    Names and categories are stored in the estimator.
+    """
+    matrix, schema = learn_input(X, estimator.categorical_features)
+    X, y = validate_data(estimator, matrix, read_labels(y), **_rules(estimator), **rules)
+    if schema is None:
+        schema = plain_schema(X.shape[1], estimator.categorical_features)
+    estimator.input_ = schema
+    if schema.names is not None:
+        estimator.feature_names_in_ = schema.names
+    return X, y, check_weight(sample_weight, len(y), "sample_weight")
+
+
+def check_held_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[Any, NDArray, NDArray[np.float64] | None]:
+    """Validation rows like those of fit, their labels and weights."""
+    rows = check_rows(estimator, X)
+    labels = column_or_1d(read_labels(y), warn=True)
+    check_consistent_length(rows, labels)
+    return rows, labels, check_weight(sample_weight, len(labels), "sample_weight_val")
+
+
+def check_rows(estimator: Any, X: Any) -> Any:
+    """Rows for a fitted estimator as a matrix; their columns must be those of fit."""
+    schema: InputSchema = estimator.input_
+    who = type(estimator).__name__
+    matrix = read_input(X, schema, who)
+    rows = check_array(matrix, input_name="X", estimator=estimator, **_rules(estimator))
+    check_same_number(schema.n_features, rows.shape[1], who)
+    return rows
+
+
+def check_weight(given: Any, n_rows: int, name: str) -> NDArray[np.float64] | None:
+    """One weight a row, or None; some of them positive."""
+    if given is None:
+        return None
+    weight = np.asarray(given, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"{name} has shape {weight.shape}, expected ({n_rows},): one weight per row."
+        )
+    if not np.isfinite(weight).all():
+        raise ValueError(f"{name} has NaN or infinite entries; give finite weights.")
+    if (weight < 0).any():
+        raise ValueError(
+            f"{name} has the negative entry {weight.min():g}; weights must be 0 or greater."
+        )
+    if not (weight > 0).any():
+        raise ValueError(f"{name} is zero for every row; give some row a positive weight.")
+    return weight

@@ -1,0 +1,175 @@
+"""Stumps over dense and sparse bins of features that have missing values or are categorical.
+
+Families of their own: a fit on plain numbers compiles none of this.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.binning import SparseCodes
+from .dense_stumps import _COPIES, _STRIDE, fill_bins
+from .kernels import (
+    TIE,
+    accumulate,
+    direction,
+    make_pick,
+    note_set,
+    scratch_size,
+    search_columns,
+)
+from .mixed_splits import MixedColumns, bin_values, mixed_left_sums, write_set
+from .sparse_stumps import fill_sparse_bins
+from .splits import (
+    Splits,
+    best_of_candidates,
+    best_of_sums,
+    expected_sum,
+    pick_split,
+    shared_score,
+)
+
+
+class MixedStumps(NamedTuple):
+    """As `DenseStumps`, with what mixed columns need."""
+
+    codes: NDArray[np.unsignedinteger]
+    words: NDArray[np.uint64]
+    wide: bool
+    splits: Splits
+    columns: MixedColumns
+
+
+class SparseMixedStumps(NamedTuple):
+    """As `SparseStumps`, with what mixed columns need."""
+
+    entries: SparseCodes
+    splits: Splits
+    columns: MixedColumns
+
+
+def mixed_stumps(
+    codes: NDArray[np.unsignedinteger], splits: Splits, columns: MixedColumns
+) -> MixedStumps:
+    """The family's arrays from bins (features, padded rows)."""
+    return MixedStumps(codes, codes.view(np.uint64), codes.dtype == np.uint16, splits, columns)
+
+
+@scratch_size.register(MixedStumps)
+@scratch_size.register(SparseMixedStumps)
+def _scratch_size(learners):
+    return max(_COPIES * _STRIDE, 2 * learners.splits.most_bins)
+
+
+@make_pick.register(MixedStumps)
+@make_pick.register(SparseMixedStumps)
+def _make_pick(learners, column, learner, inner, total):
+    return pick_split(learners.splits, column, learner, inner, total)
+
+
+@note_set.register(MixedStumps)
+@note_set.register(SparseMixedStumps)
+def _note_set(learners, pick, bits_out):
+    write_set(learners.columns, learners.splits, pick, bits_out)
+
+
+@accumulate.register(MixedStumps)
+def _accumulate(learners, columns, residual, lo, hi, scratch, first, partial_out):
+    codes, words, wide = learners.codes, learners.words, learners.wide
+    bins, values = scratch.bins, scratch.values
+    for k in range(columns.shape[0]):
+        c = columns[k]
+        n_bins = learners.columns.n_bins[c]
+        fill_bins(codes[c], words[c], wide, n_bins, residual, lo, hi, bins, values)
+        out = partial_out[k]
+        if first:
+            for s in range(n_bins):
+                out[s] = bins[s]
+        else:
+            for s in range(n_bins):
+                out[s] += bins[s]
+
+
+@accumulate.register(SparseMixedStumps)
+def _accumulate_sparse(learners, columns, residual, lo, hi, scratch, first, partial_out):
+    pass  # a column is short: it is searched whole
+
+
+@search_columns.register(MixedStumps)
+def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch, partial, best_out):
+    codes, words, wide = learners.codes, learners.words, learners.wide
+    splits, bins, values = learners.splits, scratch.bins, scratch.values
+    offsets, left_weight, gain = splits.offsets, splits.left_weight, splits.gain
+    score, learner, inner = best_out.score, best_out.learner, best_out.inner
+    base = shared_score(splits, total)
+    slope, shift = expected_sum(splits, total)
+    to_reach = 0.0
+    start, n = np.int64(0), residual.shape[0]
+    for k in range(k_start, k_stop):
+        c = subset.columns[k]
+        n_bins = learners.columns.n_bins[c]
+        if partial.shape[0] == 0:
+            fill_bins(codes[c], words[c], wide, n_bins, residual, start, n, bins, values)
+        else:
+            for s in range(n_bins):
+                bins[s] = partial[0, k, s]
+            for chunk in range(1, partial.shape[0]):
+                for s in range(n_bins):
+                    bins[s] += partial[chunk, k, s]
+        mixed_left_sums(learners.columns, splits, c, bins, total)
+        first, stop = offsets[c], offsets[c + 1]
+        if subset.restricted:
+            chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
+            found = best_of_candidates(bins, left_weight, gain, first, chosen, slope, shift, base)
+        else:
+            found = best_of_sums(bins, left_weight, gain, first, stop, slope, shift, base, to_reach)
+        to_reach = max(to_reach, found[0] * (1.0 - TIE))
+        score[k], learner[k], inner[k] = found
+
+
+@search_columns.register(SparseMixedStumps)
+def _search_sparse(learners, subset, k_start, k_stop, residual, total, scratch, partial, best_out):
+    entries, splits, bins = learners.entries, learners.splits, scratch.bins
+    offsets, left_weight, gain = splits.offsets, splits.left_weight, splits.gain
+    score, learner, inner = best_out.score, best_out.learner, best_out.inner
+    base = shared_score(splits, total)
+    slope, shift = expected_sum(splits, total)
+    to_reach = 0.0
+    for k in range(k_start, k_stop):
+        c = subset.columns[k]
+        rows = entries.rows[entries.indptr[c] : entries.indptr[c + 1]]
+        codes = entries.codes[entries.indptr[c] : entries.indptr[c + 1]]
+        only, zero = entries.only_code[c], entries.zero_code[c]
+        n_bins = learners.columns.n_bins[c]
+        fill_sparse_bins(rows, codes, only, zero, n_bins, residual, total, bins)
+        mixed_left_sums(learners.columns, splits, c, bins, total)
+        first, stop = offsets[c], offsets[c + 1]
+        if subset.restricted:
+            chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
+            found = best_of_candidates(bins, left_weight, gain, first, chosen, slope, shift, base)
+        else:
+            found = best_of_sums(bins, left_weight, gain, first, stop, slope, shift, base, to_reach)
+        to_reach = max(to_reach, found[0] * (1.0 - TIE))
+        score[k], learner[k], inner[k] = found
+
+
+@direction.register(MixedStumps)
+def _direction(learners, pick, lo, hi, out):
+    values = bin_values(learners.columns, learners.splits, pick)
+    codes = learners.codes[pick.column, lo:hi]
+    for i in range(codes.shape[0]):
+        out[i] = values[codes[i]]
+
+
+@direction.register(SparseMixedStumps)
+def _sparse_direction(learners, pick, lo, hi, out):
+    entries = learners.entries
+    values = bin_values(learners.columns, learners.splits, pick)
+    out[: hi - lo] = values[entries.zero_code[pick.column]]
+    start = entries.indptr[pick.column]
+    rows = entries.rows[start : entries.indptr[pick.column + 1]]
+    for k in range(np.searchsorted(rows, lo), np.searchsorted(rows, hi)):
+        out[rows[k] - lo] = values[entries.codes[start + k]]

@@ -1,0 +1,91 @@
+"""Stumps on training rows with missing values or categories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from ..data.binning import CutPlan
+from ..data.mixed_bins import (
+    MixedCuts,
+    cut_mixed,
+    encode_mixed,
+    encode_mixed_sparse,
+    weigh_bins,
+    weigh_sparse_bins,
+)
+from ..model import Path, StumpModel
+from ..model.mixed import collapse_mixed
+from ..selection import Layout
+from .base import Prepared
+from .mixed_splits import MixedColumns, mixed_columns, mixed_splits
+from .mixed_stumps import MixedStumps, SparseMixedStumps, mixed_stumps
+from .splits import Splits
+
+
+@dataclass
+class PreparedMixedStumps(Prepared):
+    """Stumps on binned training rows, some features with missing values or categories."""
+
+    arrays: Any
+    layout: Layout
+    cuts: MixedCuts
+    cells: float
+
+    @property
+    def sums_by_rows(self) -> bool:  # type: ignore[override]
+        return isinstance(self.arrays, MixedStumps)
+
+    @property
+    def set_bytes(self) -> int:  # type: ignore[override]
+        bins = self.cuts.n_values[self.cuts.categorical] + 1
+        return (int(bins.max(initial=0)) + 7) // 8
+
+    def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
+        return mixed_arrays(X, self.cuts, self.arrays.splits, self.arrays.columns, n_jobs)
+
+    def model(self, path: Path, intercept: float) -> StumpModel:
+        return collapse_mixed(self.cuts, self.layout.offsets, path, intercept)
+
+
+def prepare_mixed(
+    X: Any,
+    categorical: NDArray[np.bool_],
+    missing: NDArray[np.bool_],
+    plan: CutPlan,
+    weight: NDArray[np.float64] | None,
+    signed: bool,
+    *,
+    groups: Any,
+    names: Any,
+    n_jobs: int,
+) -> PreparedMixedStumps:
+    """Bins, weights and splits. A sparse X is in CSC form with sorted rows."""
+    cuts = cut_mixed(X, categorical, missing, plan, weight, n_jobs)
+    arrays: Any
+    if scipy.sparse.issparse(X):
+        entries = encode_mixed_sparse(X, cuts, n_jobs)
+        weigh_sparse_bins(entries, cuts, weight, X.shape[0])
+        arrays = SparseMixedStumps(entries, mixed_splits(cuts, signed), mixed_columns(cuts))
+        cells = float(X.nnz + X.shape[1])
+    else:
+        codes = encode_mixed(X, cuts, n_jobs)
+        weigh_bins(codes, cuts, weight, X.shape[0])
+        arrays = mixed_stumps(codes, mixed_splits(cuts, signed), mixed_columns(cuts))
+        cells = float(X.shape[0]) * X.shape[1]
+    layout = Layout.make(arrays.splits.offsets, groups, names)
+    return PreparedMixedStumps(arrays, layout, cuts, cells)
+
+
+def mixed_arrays(
+    X: Any, cuts: MixedCuts, splits: Splits, columns: MixedColumns, n_jobs: int = 1
+) -> MixedStumps | SparseMixedStumps:
+    """The weak-learners on other rows. They share the memory of splits and columns with those of
+    the training rows, where the search writes the order of categories."""
+    if scipy.sparse.issparse(X):
+        return SparseMixedStumps(encode_mixed_sparse(X, cuts, n_jobs), splits, columns)
+    return mixed_stumps(encode_mixed(X, cuts, n_jobs), splits, columns)

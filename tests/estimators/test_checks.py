@@ -1,0 +1,10 @@
+"""scikit-learn's own checks, none of them excused; `make oldest` runs them on the oldest version."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rgboost import RGBMClassifier, RGBMRegressor
+
+
+@parametrize_with_checks([RGBMRegressor(), RGBMClassifier()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

@@ -1,11 +1,12 @@
 """Randomized Gradient Boosting Machines: additive models by random-then-greedy boosting."""
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .boosting import Trace, boost
     from .coordinate import random_then_greedy
-    from .estimators import RGBMClassifier, RGBMRegressor
+    from .estimators import RGBMClassifier, RGBMRegressor, load
     from .learners import Dictionary, Stumps
 
 __version__ = "0.1.0"
@@ -17,6 +18,7 @@ __all__ = [
     "Stumps",
     "Trace",
     "boost",
+    "load",
     "random_then_greedy",
 ]
 
@@ -27,6 +29,7 @@ _HOME = {
     "Stumps": "learners",
     "Trace": "boosting",
     "boost": "boosting",
+    "load": "estimators",
     "random_then_greedy": "coordinate",
 }
 """Where each name lives. It is imported when it is asked for: the program would have to wait a
@@ -34,13 +37,17 @@ second for scikit-learn and Numba before it could show its help."""
 
 
 def __getattr__(name: str) -> Any:
+    """A name of the public face, or a part of the package such as ``rgboost.losses``."""
+    try:
+        home = importlib.import_module(f".{_HOME.get(name, name)}", __name__)
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}.{name}":
+            raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
     if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
-
-    found = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
-    globals()[name] = found
-    return found
+        return home
+    globals()[name] = getattr(home, name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -20,6 +20,7 @@ from ..learners.base import Additive
 from ..losses import Loss
 from ..selection import check_selection
 from ..steps import check_step
+from .fitted_model import FittedModelMixin
 
 PARAMETERS = """
     loss : str or Loss
@@ -72,6 +73,9 @@ PARAMETERS = """
 
 ATTRIBUTES = """
     model_ : the fitted additive model: tables per feature, and the path of weak-learners.
+    coverage_ : where the training rows lie on the features that the model uses; None for a
+        dictionary.
+    feature_importances_ : see the property.
     trace_ : Trace. ``trace_.train_loss`` has ``n_iter_ + 1`` entries.
     n_iter_ : number of iterations done.
     loss_ : the loss that was minimised.
@@ -82,7 +86,7 @@ ATTRIBUTES = """
 """
 
 
-class BaseRGBM(BaseEstimator):
+class BaseRGBM(FittedModelMixin, BaseEstimator):
     """Parameters, the fit of a score, and the score of new rows."""
 
     def __init__(
@@ -185,6 +189,7 @@ class BaseRGBM(BaseEstimator):
                 else check_count(self.gram_memory, "gram_memory"),
             )
         self.model_: Additive = boosted.model
+        self.coverage_ = boosted.prepared.coverage(boosted.model)
         self.trace_: Trace = boosted.trace
         self.n_iter_ = len(boosted.trace)
         self.loss_ = loss

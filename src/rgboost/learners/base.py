@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.path import Path
+from ..model import Coverage, Path
 from ..selection import Layout
 
 
@@ -41,6 +41,10 @@ class Prepared(ABC):
     @abstractmethod
     def model(self, path: Path, intercept: float) -> Additive:
         """Collapse a path of weak-learners into a fitted model."""
+
+    def coverage(self, model: Any) -> Coverage | None:
+        """Where the training rows lie on the features of a model; None where that has no meaning."""
+        return None
 
 
 class LearnerFamily(ABC):

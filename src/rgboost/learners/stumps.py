@@ -20,7 +20,7 @@ from ..data.binning import (
     encode_sparse,
     make_plan,
 )
-from ..model import Path, StumpModel
+from ..model import Coverage, Path, StumpModel
 from ..selection import Layout
 from .base import LearnerFamily, Prepared
 from .dense_stumps import DenseStumps, dense_stumps
@@ -120,6 +120,9 @@ class PreparedStumps(Prepared):
 
     def model(self, path: Path, intercept: float) -> StumpModel:
         return StumpModel.collapse(self.cuts, path, intercept)
+
+    def coverage(self, model: StumpModel) -> Coverage:
+        return Coverage.of(model, self.cuts, float(self.arrays.splits.total_weight))
 
 
 def as_sorted_csc(X: Any) -> scipy.sparse.csc_array:

@@ -1,0 +1,68 @@
+"""What can be done with a fitted model besides predicting: store it, explain it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ..explain import GlobalExplanation, LocalExplanation
+from ..storage import write_model
+
+
+class FittedModelMixin:
+    """Methods of both estimators; the work is done in `rgboost.storage` and `rgboost.explain`."""
+
+    model_: Any
+    coverage_: Any
+    n_features_in_: int
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Store the fitted model in a safetensors file; `rgboost.load` reads it.
+
+        No pickle is involved: the file holds numbers and text, and loading one that somebody else
+        made runs no code of theirs. A file that is there is replaced when the new one is whole.
+        Parameters, classes, names, tables, path and trace are stored, so that everything but a
+        loss or a dictionary of your own comes back as it was.
+        """
+        check_is_fitted(self)
+        write_model(self, path, f"rgboost {version('rgboost')}")
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much each feature moves the score; the entries add up to 1.
+
+        The importance of feature g is the (weighted) standard deviation, over the training rows,
+        of its step function, divided by the sum over all features:
+
+            sd_g / sum_h sd_h,    sd_g^2 = sum_i w_i (table_g(x_ig) - mean_g)^2 / sum_i w_i.
+
+        A feature that the model does not use has importance 0. If it uses none, all are 0.
+        """
+        check_is_fitted(self)
+        return self.explain_global().importances
+
+    def explain_global(self) -> GlobalExplanation:
+        """The model as a sum of step functions: edges, values, weights of the rows, names."""
+        check_is_fitted(self)
+        return GlobalExplanation.of(self.model_, self.coverage_, self._feature_names())
+
+    def explain_local(self, X: Any) -> LocalExplanation:
+        """What each feature contributes to the score of every row of X.
+
+        Intercept and contributions, added in the order of the features, are the raw score.
+        """
+        rows = self._check_rows(X)
+        return LocalExplanation.of(self.explain_global(), rows)
+
+    def _check_rows(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def _feature_names(self) -> Sequence[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{g}" for g in range(self.n_features_in_)] if names is None else list(names)

@@ -1,0 +1,6 @@
+"""Explanations: an additive model is its step functions, so nothing here is approximate."""
+
+from .global_explanation import GlobalExplanation, ShapeFunction
+from .local_explanation import LocalExplanation
+
+__all__ = ["GlobalExplanation", "LocalExplanation", "ShapeFunction"]

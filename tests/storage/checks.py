@@ -1,0 +1,59 @@
+"""What loading a changed file may do, for the tests and for the fuzzer."""
+
+import tracemalloc
+
+import numpy as np
+
+import rgboost
+from rgboost.storage import StorageError
+
+PEAK_BYTES = 32 << 20
+"""What loading a small file may take: mostly for parsing a hostile header."""
+
+
+def same_model(a, b, X):
+    np.testing.assert_array_equal(a.predict(X), b.predict(X))
+    np.testing.assert_array_equal(a.feature_importances_, b.feature_importances_)
+    assert str(a.get_params()) == str(b.get_params())
+
+
+def load_peak(path):
+    """The model or the error, and the most bytes that were taken on the way."""
+    tracemalloc.start()
+    try:
+        try:
+            found = rgboost.load(path)
+        except StorageError as error:
+            found = error
+        return found, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def check_mutant(hostile, original, data, path, X):
+    """Load a changed file; returns whether it was refused."""
+    path.write_bytes(data)
+    found, peak = load_peak(path)
+    assert peak < PEAK_BYTES, f"{peak} bytes were taken for a file of {len(data)}"
+    if isinstance(found, StorageError):
+        assert str(path) in str(found)
+        assert len(str(found)) < 1000
+        return True
+    if not hostile:  # what is read has not changed: white space, or nothing at all
+        same_model(found, original, X)
+        return False
+    use(found, X)
+    return False
+
+
+def use(model, X):
+    """A hostile file's model gives numbers or says what is wrong; it does not crash."""
+    try:
+        with np.errstate(all="ignore"):
+            model.predict(X)
+            explanation = model.explain_local(X)
+            np.testing.assert_array_equal(explanation.score(), model.model_.score(X))
+            model.feature_importances_  # noqa: B018
+            list(zip(range(3), model.staged_predict(X), strict=False))
+    except (ValueError, TypeError) as error:
+        assert str(error)

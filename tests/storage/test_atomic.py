@@ -1,0 +1,72 @@
+"""A crash leaves the old file."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import rgboost
+from rgboost import RGBMRegressor
+from rgboost.storage.atomic import write_atomically
+
+X = np.arange(20.0).reshape(10, 2)
+
+
+def failing(number):
+    yield b"half of the "
+    raise RuntimeError(number)
+
+
+def test_an_error_leaves_the_old_file(tmp_path):
+    path = tmp_path / "file"
+    write_atomically(path, [b"old"])
+    with pytest.raises(RuntimeError):
+        write_atomically(path, failing(1))
+    assert path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("step", ["write", "fsync", "replace"])
+def test_a_crash_leaves_the_old_file(tmp_path, step):
+    """The process ends, as by a loss of power, in the middle of each step."""
+    path = tmp_path / "model"
+    model = RGBMRegressor(max_iter=3).fit(X, X[:, 0])
+    model.save(path)
+    crash = """
+import os, sys
+from rgboost.storage import atomic
+def pieces():
+    yield b"half of the "
+    if sys.argv[2] == "write":
+        os._exit(9)
+    yield b"new file"
+if sys.argv[2] != "write":
+    setattr(atomic.os, sys.argv[2], lambda *args: os._exit(9))
+atomic.write_atomically(sys.argv[1], pieces())
+"""
+    done = subprocess.run([sys.executable, "-c", crash, str(path), step], check=False)
+    assert done.returncode == 9
+    np.testing.assert_array_equal(rgboost.load(path).predict(X), model.predict(X))
+    model.save(path)
+    rgboost.load(path)
+
+
+def test_permissions_are_those_of_a_plain_file(tmp_path):
+    write_atomically(tmp_path / "a", [b""])
+    (tmp_path / "b").write_bytes(b"")
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "b").stat().st_mode
+
+
+def test_links_stay_links(tmp_path):
+    write_atomically(tmp_path / "file", [b"old"])
+    os.symlink(tmp_path / "file", tmp_path / "link")
+    write_atomically(tmp_path / "link", [b"new"])
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"new"
+
+
+def test_no_folder(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        RGBMRegressor(max_iter=1).fit(X, X[:, 0]).save(tmp_path / "no" / "model")

@@ -1,0 +1,165 @@
+"""Files that are not whole models are refused with one error, before memory is taken."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import rgboost
+from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost.storage import StorageError
+
+from .checks import check_mutant, load_peak
+from .mutations import join, mutants, split
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+y = X[:, 0] + np.sin(3 * X[:, 1])
+
+
+@pytest.fixture(scope="module")
+def models():
+    return [
+        RGBMRegressor(max_iter=12, groups=[[0, 1], [2]], random_state=0).fit(X, y),
+        RGBMClassifier(max_iter=12, max_bins=8).fit(X, np.where(y > 0, "yes", "no")),
+    ]
+
+
+@pytest.fixture(scope="module")
+def files(models, tmp_path_factory):
+    path = tmp_path_factory.mktemp("files") / "model"
+    found = []
+    for model in models:
+        model.save(path)
+        found.append(path.read_bytes())
+    return found
+
+
+def test_changed_files(models, files, tmp_path):
+    """Some hundred of what `benchmarks/fuzz_storage.py` does with thousands."""
+    path = tmp_path / "model"
+    refused = [
+        check_mutant(hostile, models[which], data, path, X)
+        for hostile, which, _, data in mutants(files, 600, seed=1)
+    ]
+    assert sum(refused) > 400
+    assert not all(refused)
+
+
+def test_the_hostile_know_the_checksum(models, files, tmp_path):
+    path = tmp_path / "model"
+    for model, data in zip(models, files, strict=True):
+        assert not check_mutant(False, model, join(*split(data)), path, X)
+
+
+def test_every_flipped_bit_is_noticed(files, tmp_path):
+    """One bit in each of 400 bytes of the data and of the header."""
+    data = files[0]
+    for at in np.linspace(0, len(data) - 1, 400).astype(int):
+        changed = bytearray(data)
+        changed[at] ^= 1 << (at % 8)
+        (tmp_path / "model").write_bytes(changed)
+        with pytest.raises(StorageError):
+            rgboost.load(tmp_path / "model")
+
+
+def with_metadata(data, **changes):
+    header, tensors = split(data)
+    header["__metadata__"] |= changes
+    return join(header, tensors)
+
+
+def with_document(data, change):
+    header, tensors = split(data)
+    document = json.loads(header["__metadata__"]["document"])
+    change(document)
+    return with_metadata(data, document=json.dumps(document))
+
+
+def big_tensor(data):
+    """A header that promises a terabyte."""
+    header, tensors = split(data)
+    header["model.cuts"]["shape"] = [1 << 37]
+    return join(header, tensors)
+
+
+def long_header(data):
+    return (1 << 40).to_bytes(8, "little") + data[8:]
+
+
+BAD = [
+    (lambda d: b"", "empty or was cut off"),
+    (lambda d: d[:5], "empty or was cut off"),
+    (lambda d: d[:100], "was cut off"),
+    (lambda d: d[:-1], "was cut off, something was appended"),
+    (lambda d: d + b"x", "was cut off, something was appended"),
+    (long_header, "Its header claims 1,099,511,627,776 bytes and 2,097,152 are allowed"),
+    (lambda d: b"PK\x03\x04" + bytes(200), "no stored model of rgboost|cut off|not readable"),
+    (lambda d: d[:20] + b"\xff" + d[21:], "not readable"),
+    (lambda d: d[:-3] + b"abc", "checksum is wrong"),
+    (lambda d: with_metadata(d, version="2"), "version '2'.*reads version 1; install a newer"),
+    (lambda d: with_metadata(d, version="0"), "version '0'.*it is damaged"),
+    (lambda d: with_metadata(d, format="pt"), "not a stored model of rgboost"),
+    (lambda d: with_metadata(d, extra="1"), "must have the keys"),
+    (lambda d: join({}, b""), "not a stored model of rgboost"),
+    (big_tensor, "Shape and place of its tensor 'model.cuts' do not agree"),
+    (lambda d: with_document(d, lambda v: v.update(new=1)), "document.new is not known"),
+    (lambda d: with_document(d, lambda v: v["fitted"].update(new_=1)), "fitted.new_ is not known"),
+    (lambda d: with_document(d, lambda v: v["parameters"].update(a=1)), "parameters.a is not known"),
+    (lambda d: with_document(d, lambda v: v["parts"].pop("trace")), "parts.trace is missing"),
+    (lambda d: with_document(d, lambda v: v.update(estimator="SVC")), "not one of RGBMRegressor"),
+    (
+        lambda d: with_document(d, lambda v: v["fitted"].update(n_features_in_=1 << 50)),
+        "fitted.n_features_in_ is not valid",
+    ),
+    (
+        lambda d: with_document(
+            d, lambda v: v["fitted"].update(loss_={"object": "Popen", "arguments": {}})
+        ),
+        "an object of the class 'Popen', which this version of rgboost does not know",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "message"), BAD, ids=[m[:40] for _, m in BAD])
+def test_messages(change, message, files, tmp_path):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(change(files[0]))
+    found, peak = load_peak(path)
+    assert isinstance(found, StorageError)
+    with pytest.raises(StorageError, match=message):
+        raise found
+    assert str(path) in str(found)
+    assert peak < 4 << 20
+
+
+def test_unknown_tensors(files, tmp_path):
+    header, tensors = split(files[0])
+    place = [len(tensors), len(tensors) + 8]
+    header["model.missing"] = {"dtype": "F64", "shape": [1], "data_offsets": place}
+    (tmp_path / "model").write_bytes(join(header, tensors + bytes(8)))
+    with pytest.raises(StorageError, match="unknown tensor 'model.missing'"):
+        rgboost.load(tmp_path / "model")
+
+
+def test_a_huge_file_takes_no_memory(files, tmp_path):
+    """A file of a terabyte, nearly all of it a hole."""
+    path = tmp_path / "model"
+    path.write_bytes(files[0])
+    os.truncate(path, 1 << 40)
+    found, peak = load_peak(path)
+    assert "pass a larger max_bytes if you trust it" in str(found)
+    assert peak < 1 << 20
+    path.write_bytes(files[0])
+    with pytest.raises(StorageError, match="1,000 are allowed"):
+        rgboost.load(path, max_bytes=1000)
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        rgboost.load(tmp_path / "model")
+    with pytest.raises((IsADirectoryError, PermissionError)):
+        rgboost.load(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(StorageError, match="It is not a file"):
+        rgboost.load(tmp_path / "pipe")

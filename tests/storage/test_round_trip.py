@@ -1,0 +1,236 @@
+"""A stored model comes back as it was."""
+
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import safetensors
+import safetensors.numpy
+import scipy.sparse
+import skops.io
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import rgboost
+from rgboost import Dictionary, RGBMClassifier, RGBMRegressor, Stumps
+from rgboost.losses import Exponential, Huber, Logistic, Loss, Ridged, Squared
+from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
+from rgboost.steps import ConstantStep, LineSearch
+from rgboost.storage import StorageError
+from rgboost.storage.values import decode, encode, stored_classes
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(80, 4))
+y = X[:, 0] + np.abs(X[:, 1]) + 0.1 * rng.normal(size=80)
+FRAME = pd.DataFrame(X, columns=["a", "b", "größe", "d"])
+
+MODELS = {
+    "plain": lambda: RGBMRegressor(max_iter=20, random_state=0).fit(X, y),
+    "weights": lambda: RGBMRegressor(max_iter=20).fit(X, y, np.arange(80.0)),
+    "names": lambda: RGBMRegressor(max_iter=20, groups=[["a", "d"], ["b", "größe"]]).fit(FRAME, y),
+    "objects": lambda: RGBMRegressor(
+        loss=Ridged(Huber(0.3), 0.2),
+        learner=Stumps(leaves="signed", max_bins=9),
+        selection=RandomLearners(5),
+        step=ConstantStep(0.7),
+        max_iter=20,
+    ).fit(X, y),
+    "surrogate": lambda: RGBMClassifier(engine="surrogate", max_iter=50).fit(X, y > 0),
+    "strings": lambda: RGBMClassifier(max_iter=20).fit(X, np.where(y > 0, "yes", "no")),
+    "objects as labels": lambda: RGBMClassifier(max_iter=5).fit(
+        X, np.where(y > 0, "yes", "no").astype(object)
+    ),
+    "int8": lambda: RGBMClassifier(max_iter=5).fit(X, (y > 0).astype(np.int8)),
+    "exponential": lambda: RGBMClassifier(loss="exponential", step="line-search").fit(X, y > 0),
+    "sparse": lambda: RGBMRegressor(max_iter=20).fit(scipy.sparse.csr_array(X * (X > 0)), y),
+    "nothing to learn": lambda: RGBMRegressor(max_iter=3).fit(np.ones((9, 2)), np.arange(9.0)),
+}
+
+
+def assert_same(a, b):
+    """All attributes, with their types."""
+    assert type(a) is type(b)
+    if isinstance(a, np.ndarray):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+    elif isinstance(a, tuple):
+        for one, other in zip(a, b, strict=True):
+            assert_same(one, other)
+    elif hasattr(a, "__dict__"):
+        assert vars(a).keys() == vars(b).keys()
+        for name in vars(a):
+            assert_same(vars(a)[name], vars(b)[name])
+    else:
+        assert a == b
+
+
+@pytest.fixture(params=MODELS)
+def model(request):
+    return MODELS[request.param]()
+
+
+def test_everything_comes_back(model, tmp_path):
+    model.save(tmp_path / "model.safetensors")
+    loaded = rgboost.load(tmp_path / "model.safetensors")
+    assert_same(loaded, model)
+    rows = FRAME if hasattr(model, "feature_names_in_") else X[:, : model.n_features_in_]
+    for a, b in zip(loaded.staged_predict(rows), model.staged_predict(rows), strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(loaded.predict(rows), model.predict(rows))
+    assert_same(loaded.explain_local(rows), model.explain_local(rows))
+    assert_same(loaded.explain_global(), model.explain_global())
+
+
+def test_numbers_of_numpy_become_numbers(tmp_path):
+    MODELS["plain"]().set_params(subset_size=np.int64(2)).save(tmp_path / "model")
+    assert type(rgboost.load(tmp_path / "model").subset_size) is int
+
+
+def test_loaded_arrays_suit_the_compiled_code(tmp_path):
+    model = MODELS["plain"]()
+    model.save(tmp_path / "model")
+    values = vars(rgboost.load(tmp_path / "model").model_).values()
+    for array in (value for value in values if isinstance(value, np.ndarray)):
+        assert array.flags.c_contiguous
+        assert array.flags.writeable
+
+
+def test_the_same_model_gives_the_same_bytes(tmp_path):
+    model = MODELS["plain"]()
+    model.save(tmp_path / "a")
+    rgboost.load(tmp_path / "a").save(tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_loaded_model_can_be_fitted_again(tmp_path):
+    MODELS["names"]().set_params(random_state=3).save(tmp_path / "model")
+    loaded = clone(rgboost.load(tmp_path / "model")).fit(FRAME, y)
+    fresh = MODELS["names"]().set_params(random_state=3).fit(FRAME, y)
+    np.testing.assert_array_equal(loaded.predict(FRAME), fresh.predict(FRAME))
+
+
+def test_the_safetensors_library_reads_it(tmp_path):
+    model = MODELS["names"]()
+    model.save(tmp_path / "model.safetensors")
+    tensors = safetensors.numpy.load_file(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(tensors["model.tables"], model.model_.tables)
+    np.testing.assert_array_equal(tensors["trace.train_loss"], model.trace_.train_loss)
+    with safetensors.safe_open(tmp_path / "model.safetensors", "np") as file:
+        assert file.metadata()["version"] == "1"
+        assert json.loads(file.metadata()["document"])["estimator"] == "RGBMRegressor"
+
+
+OBJECTS = [
+    Squared(), Huber(0.1), Logistic(0.0), Exponential(), Ridged(Logistic(), 0.1), AllLearners(),
+    RandomLearners(3), RandomGroup(), RandomGroups(0.5), ConstantStep(), ConstantStep(1 / 3),
+    LineSearch(), Stumps("signed", None, "hybrid"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", OBJECTS, ids=repr)
+def test_objects(value):
+    assert decode(json.loads(json.dumps(encode(value)))) == value
+
+
+def test_every_class_of_objects_is_tested():
+    assert {type(value).__name__ for value in OBJECTS} == set(stored_classes())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, True, 3, 0.1, "text", [1, [2.5]], (1, "a", (2,)), {"a": 1, 2: (3,), None: {}},
+        float("inf"), 1 << 80, "\ud800",
+    ],
+    ids=str,
+)  # fmt: skip
+def test_values(value):
+    found = decode(json.loads(json.dumps(encode(value))))
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(3), np.arange(2, dtype=np.uint8), np.array([0.1, np.nan]), np.array([True]),
+        np.array(["a", "bc"]), np.array(["a"], dtype="<U7"), np.array(["a", 1, 2.5], object),
+        np.array([0.1], np.float32), np.empty(0),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_arrays(array):
+    assert_same(decode(json.loads(json.dumps(encode(array)))), array)
+
+
+class MyLoss(Loss):
+    smoothness = 1.0
+
+    def value(self, y, f):
+        return 0.5 * (y - f) ** 2
+
+    def residual(self, y, f):
+        return y - f
+
+
+class Huber2(Huber):
+    pass
+
+
+NOT_STORABLE = [
+    (lambda: RGBMRegressor(loss=MyLoss()), "a loss of your own.*use a loss of rgboost.*joblib"),
+    (lambda: RGBMRegressor(loss=Huber2()), "a loss of your own"),
+    (
+        lambda: RGBMRegressor(learner=Dictionary.from_functions([lambda X: X])),
+        "learner=Dictionary is a dictionary.*use stumps, or store with pickle",
+    ),
+    (lambda: RGBMRegressor(learner=Dictionary(X)), "is a dictionary"),
+    (
+        lambda: RGBMRegressor(random_state=np.random.RandomState(0)),
+        r"random_state holds RandomState.*Call set_params\(random_state=\.\.\.\)",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "message"), NOT_STORABLE, ids=[m for _, m in NOT_STORABLE])
+def test_what_cannot_be_stored(make, message, tmp_path):
+    model = make().set_params(max_iter=3).fit(X, y)
+    with pytest.raises(StorageError, match=message):
+        model.save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parameters_that_do_not_fit(tmp_path):
+    model = MODELS["plain"]().set_params(groups=[list(range(10**6))])
+    with pytest.raises(StorageError, match="bytes as text and a stored model has room for"):
+        model.save(tmp_path / "model")
+
+
+def test_attributes_that_the_schema_does_not_know_are_not_dropped(tmp_path):
+    model = MODELS["plain"]()
+    model.extra_ = 1
+    with pytest.raises(StorageError, match="extra_ of this RGBMRegressor has no place"):
+        model.save(tmp_path / "model")
+
+
+def test_unfitted(tmp_path):
+    with pytest.raises(NotFittedError):
+        RGBMRegressor().save(tmp_path / "model")
+
+
+def test_pickle(model):
+    assert_same(pickle.loads(pickle.dumps(model)), model)
+
+
+@pytest.mark.parametrize("name", ["names", "strings", "surrogate"])
+def test_skops(name):
+    model = MODELS[name]()
+    stored = skops.io.dumps(model)
+    trusted = skops.io.get_untrusted_types(data=stored)
+    assert all(kind.startswith("rgboost.") for kind in trusted)
+    rows = FRAME if name == "names" else X
+    loaded = skops.io.loads(stored, trusted=trusted)
+    np.testing.assert_array_equal(loaded.predict(rows), model.predict(rows))
+    np.testing.assert_array_equal(loaded.feature_importances_, model.feature_importances_)

@@ -10,7 +10,8 @@ import rgboost
 ROOT = Path(rgboost.__file__).parent
 ORDER = [
     "_jit", "_math", "_team", "_validation", "data", "losses", "selection", "model", "learners",
-    "steps", "boosting", "coordinate", "storage", "explain", "estimators", "plot", "experiments", "theory", "cli", "__main__",
+    "steps", "boosting", "callbacks", "coordinate", "storage", "explain", "estimators", "plot",
+    "experiments", "theory", "cli", "__main__",
 ]  # fmt: skip
 
 

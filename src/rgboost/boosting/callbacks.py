@@ -1,48 +1,136 @@
-"""Callbacks: called between blocks of iterations, never inside one."""
+"""Callbacks: called between blocks of iterations, never inside one.
+
+A callback is a function of a `Progress`; if it returns True, the run stops there and keeps what it
+has. If it is a context manager too, it is entered before the run begins and left when it ends.
+"""
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable
-from types import TracebackType
+from typing import Any
 
+from .._validation import check_not_negative, check_positive
 from .trace import Progress
 
 Callback = Callable[[Progress], bool | None]
 """Called with a `Progress`; return True to stop the run there."""
 
 
+def in_joblib() -> bool:
+    """Whether this runs inside a job of joblib (a search of scikit-learn, say)."""
+    from joblib.parallel import get_active_backend
+
+    return bool(get_active_backend()[0].nesting_level)
+
+
+def describe_losses(progress: Progress) -> str:
+    """The losses of the moment in a few words."""
+    losses = f"train {progress.train_loss:.5g}"
+    if progress.validation_loss is not None:
+        losses += f"  valid {progress.validation_loss:.5g}"
+    return losses
+
+
 class ProgressBar:
-    """A bar on the terminal with the losses in it."""
+    """A bar on the terminal with the losses in it. Inside joblib it draws nothing."""
 
     def __init__(self, description: str = "rgboost") -> None:
+        self.description = description
+        self._bar: Any = None
+
+    def __call__(self, progress: Progress) -> None:
+        if self._bar is not None:
+            self._bar.update(
+                self._bar.task_ids[0],
+                total=progress.n_iter,
+                completed=progress.iteration,
+                losses=describe_losses(progress),
+            )
+
+    def __enter__(self) -> ProgressBar:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
-        self._bar = RichProgress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[losses]}"),
-            TimeRemainingColumn(),
-        )
-        self._task = self._bar.add_task(description, total=None, losses="")
-
-    def __call__(self, progress: Progress) -> None:
-        losses = f"train {progress.train_loss:.5g}"
-        if progress.validation_loss is not None:
-            losses += f"  valid {progress.validation_loss:.5g}"
-        self._bar.update(
-            self._task, total=progress.n_iter, completed=progress.iteration, losses=losses
-        )
-
-    def __enter__(self) -> ProgressBar:
-        self._bar.start()
+        if not in_joblib():
+            self._bar = RichProgress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[losses]}"),
+                TimeRemainingColumn(),
+            )
+            self._bar.add_task(self.description, total=None, losses="")
+            self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
+    def __exit__(self, *exc_info: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+class LogProgress:
+    """Messages of the logger ``rgboost``: one every ``every`` seconds, and one at the end.
+
+    Nothing shows unless logging is set up to show it: ``logging.basicConfig(level="INFO")``.
+    """
+
+    def __init__(
+        self, every: float = 1.0, *, logger: str = "rgboost", level: int = logging.INFO
     ) -> None:
-        self._bar.stop()
+        self.every = check_not_negative(every, "every")
+        self.logger = logger
+        self.level = level
+        self._forget()
+
+    def _forget(self) -> None:
+        self._last: Progress | None = None
+        self._said_at = -1.0
+
+    def __enter__(self) -> LogProgress:
+        self._forget()
+        return self
+
+    def __call__(self, progress: Progress) -> None:
+        self._last = progress
+        if self._said_at < 0.0 or progress.seconds >= self._said_at + self.every:
+            self._say(progress)
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._last is not None and self._last.seconds > self._said_at:
+            self._say(self._last)
+
+    def _say(self, progress: Progress) -> None:
+        self._said_at = progress.seconds
+        logging.getLogger(self.logger).log(
+            self.level,
+            "iteration %d of %d  %s  %.1f s",
+            progress.iteration,
+            progress.n_iter,
+            describe_losses(progress),
+            progress.seconds,
+        )
+
+
+class TimeLimit:
+    """Stops the run after so many seconds, the preparation of the data included.
+
+    The first block of iterations is always done: the model has at least one. What a machine gets
+    done in the time is its affair, so such a fit is not reproducible.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = check_positive(seconds, "seconds")
+        self._begun = time.perf_counter()
+
+    def __enter__(self) -> TimeLimit:
+        self._begun = time.perf_counter()
+        return self
+
+    def __call__(self, progress: Progress) -> bool:
+        return time.perf_counter() - self._begun >= self.seconds
+
+    def __exit__(self, *exc_info: object) -> None:
+        return

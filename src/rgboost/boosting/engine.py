@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,8 +20,10 @@ from .callbacks import Callback
 from .cost import choose_engine
 from .direct import run_direct
 from .gram import default_gram_memory, gram_obstacle, run_gram
+from .interrupt import DeferredInterrupt
 from .problem import Problem, Validation
 from .step_length import ConstantRule, SearchRule
+from .stopping import EarlyStopping, best_iteration
 from .surrogate import run_surrogate, surrogate_obstacle
 from .trace import Recorder, Trace
 
@@ -29,11 +32,18 @@ Engine = Literal["auto", "direct", "gram", "surrogate"]
 
 @dataclass(frozen=True)
 class Boosted:
-    """The outcome of a run."""
+    """The outcome of a run.
+
+    ``model`` is the one after ``best_iteration`` iterations: where the validation loss was
+    smallest, or the last one without validation rows. ``trace`` has all iterations.
+    ``interrupted`` tells that Ctrl-C ended the run.
+    """
 
     model: Additive
     trace: Trace
     prepared: Prepared
+    best_iteration: int
+    interrupted: bool = False
 
 
 def boost(
@@ -51,6 +61,7 @@ def boost(
     names: Sequence[str] | None = None,
     weight: NDArray[np.float64] | None = None,
     validation: Validation | None = None,
+    early_stopping: EarlyStopping | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int = 1,
     callbacks: Iterable[Callback] = (),
@@ -70,51 +81,91 @@ def boost(
     of iterations on quadratic models (see `rgboost.boosting.surrogate`): other iterates, the same
     optimum; it stops when a block gains less than ``tol`` of the loss. ``gram_memory`` limits the
     bytes of Gram rows (default: a quarter of the machine's memory).
+
+    With ``validation`` rows their loss is recorded in every iteration, at no extra pass where the
+    engine works on statistics, and the model is the one of the best iteration. ``early_stopping``
+    ends the run when that loss no longer falls.
+
+    Ctrl-C ends the run after the block of iterations that is under way (about 50 milliseconds),
+    and what was done until then is returned, marked as ``interrupted``. Before the first iteration
+    is done, and at the second Ctrl-C if nothing is done, KeyboardInterrupt is raised.
     """
     rho = step.constant(loss)
     loss.check_labels(y)
+    if early_stopping is not None and validation is None:
+        raise ValueError("early_stopping needs validation rows; pass validation=Validation(X, y).")
     if weight is not None and (weight == 0).any():  # such rows are not there
         kept = weight > 0
         X, y, weight, learner = X[kept], y[kept], weight[kept], learner.restricted_to(kept)
-    prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
-    selection.size(prepared.layout)  # an impossible t raises here
-    held_arrays = prepared.arrays
     if validation is not None:
-        held_arrays = prepared.arrays_for(validation.X, n_jobs)
-    problem = Problem(
-        prepared=prepared,
-        y=y,
-        weight=weight,
-        start=loss.best_constant(y, weight) if start_score is None else float(start_score),
-        loss=loss,
-        selection=selection,
-        rule=SearchRule(learning_rate) if rho is None else ConstantRule(learning_rate, rho),
-        held=validation,
-        held_arrays=held_arrays,
-        rng=np.random.default_rng(random_state),
-        recorder=Recorder(
-            n_iter,
-            prepared.layout.offsets,
-            total_weight(y, weight),
-            None if validation is None else total_weight(validation.y, validation.weight),
-        ),
-        n_jobs=n_jobs,
-        callbacks=tuple(callbacks),
-    )
+        validation = validation.with_positive_weight()
+    with ExitStack() as stack:
+        listeners = [*callbacks, *([] if early_stopping is None else [early_stopping])]
+        for listener in listeners:
+            if isinstance(listener, AbstractContextManager):
+                stack.enter_context(listener)
+        prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
+        selection.size(prepared.layout)  # an impossible t raises here
+        held_arrays = prepared.arrays
+        if validation is not None:
+            held_arrays = prepared.arrays_for(validation.X, n_jobs)
+        problem = Problem(
+            prepared=prepared,
+            y=y,
+            weight=weight,
+            start=loss.best_constant(y, weight) if start_score is None else float(start_score),
+            loss=loss,
+            selection=selection,
+            rule=SearchRule(learning_rate) if rho is None else ConstantRule(learning_rate, rho),
+            held=validation,
+            held_arrays=held_arrays,
+            rng=np.random.default_rng(random_state),
+            recorder=Recorder(
+                n_iter,
+                prepared.layout.offsets,
+                total_weight(y, weight),
+                None if validation is None else total_weight(validation.y, validation.weight),
+            ),
+            n_jobs=n_jobs,
+            callbacks=tuple(listeners),
+        )
+        interrupted = _run(problem, engine, gram_memory, tol)
+    return _outcome(problem, early_stopping, interrupted)
+
+
+def _run(problem: Problem, engine: Engine, gram_memory: int | None, tol: float) -> bool:
+    """Run an engine; whether Ctrl-C ended it with something done."""
     memory = default_gram_memory() if gram_memory is None else gram_memory
     if engine == "auto":
         engine = choose_engine(problem, memory)
-    if engine == "gram":
-        check_engine("gram", gram_obstacle(problem))
-        run_gram(problem, memory)
-    elif engine == "surrogate":
-        check_engine("surrogate", surrogate_obstacle(problem))
-        run_surrogate(problem, memory, tol)
-    else:
-        run_direct(problem)
-    trace = problem.recorder.trace()
-    path = Path(trace.learner, trace.left, trace.right)
-    return Boosted(prepared.model(path, problem.start), trace, prepared)
+    try:
+        with DeferredInterrupt() as interrupt:
+            problem.callbacks += (lambda progress: interrupt.requested,)
+            if engine == "gram":
+                check_engine("gram", gram_obstacle(problem))
+                run_gram(problem, memory)
+            elif engine == "surrogate":
+                check_engine("surrogate", surrogate_obstacle(problem))
+                run_surrogate(problem, memory, tol)
+            else:
+                run_direct(problem)
+    except KeyboardInterrupt:  # the second one, or one that a callback raised
+        if not problem.recorder.done:
+            raise
+        return True
+    return interrupt.requested
+
+
+def _outcome(problem: Problem, early_stopping: EarlyStopping | None, interrupted: bool) -> Boosted:
+    """The model of the best iteration, and the trace until the rule of early stopping held."""
+    stop_at = None if early_stopping is None else early_stopping.stop_at
+    trace = problem.recorder.trace(stop_at)
+    best = len(trace)
+    if trace.validation_loss is not None:
+        best = best_iteration(trace.validation_loss)
+    path = Path(trace.learner[:best], trace.left[:best], trace.right[:best])
+    model = problem.prepared.model(path, problem.start)
+    return Boosted(model, trace, problem.prepared, best, interrupted)
 
 
 def check_engine(name: str, obstacle: str | None) -> None:

@@ -25,6 +25,13 @@ class Validation:
     y: NDArray[np.float64]
     weight: NDArray[np.float64] | None = None
 
+    def with_positive_weight(self) -> Validation:
+        """Without the rows that have no weight."""
+        if self.weight is None or (self.weight > 0).all():
+            return self
+        kept = self.weight > 0
+        return Validation(self.X[kept], self.y[kept], self.weight[kept])
+
 
 @dataclass(frozen=True)
 class Snapshot:

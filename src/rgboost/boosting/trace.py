@@ -60,6 +60,9 @@ class Progress:
     seconds: float
     snapshot: Callable[[], Any]
     """Gives the run as far as it got: see `rgboost.boosting.problem.Snapshot`."""
+    validation_losses: Callable[[int], NDArray[np.float64]]
+    """``validation_losses(m)``: the mean validation losses of iterations m, m + 1, ... until now;
+    empty without validation rows."""
 
 
 class Recorder:
@@ -92,11 +95,11 @@ class Recorder:
 
     def finish_block(self, n: int, seconds: float, loss: float, held_loss: float) -> None:
         """n more iterations are done, until ``seconds``; the sums of losses are now these."""
-        start = self.seconds[self.done]
-        self.seconds[self.done : self.done + n + 1] = np.linspace(start, seconds, n + 1)
-        self.done += n
-        self.loss[self.done] = loss
-        self.held_loss[self.done] = held_loss
+        start, end = self.seconds[self.done], self.done + n
+        self.seconds[self.done : end + 1] = np.linspace(start, seconds, n + 1)
+        self.loss[end] = loss
+        self.held_loss[end] = held_loss
+        self.done = end  # last: an interruption before it leaves what was there
 
     def record(self, n: int, skip: int = 0) -> Record:
         """Views of the next n entries (after some that are not counted as done), to be filled."""
@@ -131,10 +134,18 @@ class Recorder:
             None if held is None else float(self.held_loss[self.done] / held),
             float(self.seconds[self.done]),
             snapshot,
+            self.validation_losses,
         )
 
-    def trace(self) -> Trace:
-        n = self.done
+    def validation_losses(self, first: int = 0) -> NDArray[np.float64]:
+        """Mean validation losses of the iterations from ``first`` on; empty without such rows."""
+        if self.held_weight is None:
+            return np.empty(0)
+        return self.held_loss[first : self.done + 1] / self.held_weight
+
+    def trace(self, n: int | None = None) -> Trace:
+        """The trace of the first n iterations, by default of all that are done."""
+        n = self.done if n is None else n
         learner = self.learner[:n].copy()
         feature = np.searchsorted(self.offsets, learner, side="right") - 1
         split = learner - self.offsets[feature]

@@ -25,6 +25,8 @@ class ModelColumns:
         self.path = path
         self.format = format
         self.id = id
+        zero_based = getattr(estimator, "zero_based_", None)
+        self.numbering = {} if zero_based is None else {"zero_based": zero_based}
         self.options = self._reader_options(options)
         self.rows_before = 0
         self.has_warned = False
@@ -41,7 +43,7 @@ class ModelColumns:
         """The user's options, and what the model and the column to keep ask for."""
         if self.format == "libsvm":
             # Features that the model does not know are left out, not refused.
-            return {"n_features": WIDEST, **options}
+            return {"n_features": WIDEST, **self.numbering, **options}
         if self.format == "csv" and self.id is not None and self.id not in (self.names or ()):
             # As it is written: 007 is not 7.
             return {**options, "dtypes": {self.id: "str", **(options.get("dtypes") or {})}}

@@ -64,6 +64,8 @@ def fit(
     began = time.perf_counter()
     interrupted = _fit(estimator, rows, held)
     seconds = time.perf_counter() - began
+    if rows.zero_based is not None:
+        estimator.zero_based_ = rows.zero_based  # for the files that are predicted
     with writing(out):
         estimator.save(out)
     found = summarise(estimator, rows, task=kind, reason=reason, out=out, seconds=seconds)

@@ -22,7 +22,7 @@ def summarise(
     """The facts, as the program gives them to machines."""
     trace = estimator.trace_
     held = trace.validation_loss
-    best = estimator.n_iter_ if held is None else int(np.nanargmin(held))
+    best = estimator.best_iteration_
     return {
         "task": task,
         "task_reason": reason,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -14,13 +14,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._team import check_n_jobs
 from .._validation import check_count, check_option, check_positive
-from ..boosting import ProgressBar, Trace, boost
+from ..boosting import LogProgress, ProgressBar, Trace, boost
 from ..learners import LearnerFamily, Stumps
 from ..learners.base import Additive
 from ..losses import Loss
 from ..selection import check_selection
 from ..steps import check_step
 from .fitted_model import FittedModelMixin
+from .holdout import StoppingPlan, TrainingRows
 
 PARAMETERS = """
     loss : str or Loss
@@ -44,7 +45,18 @@ PARAMETERS = """
     learning_rate : float
         Multiplies the step.
     max_iter : int
-        Number of iterations.
+        Number of iterations, at most.
+    early_stopping : {{"auto", True, False}}
+        Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
+        ``X_val, y_val``, or there are at least 10,000 rows to hold some out of. With
+        validation rows of either kind the fitted model is the one of the best iteration, whether
+        the fit stopped early or not.
+    validation_fraction : float
+        The share of the training rows that is held out, if no validation rows are given.
+    n_iter_no_change : int
+        How many iterations to wait for the validation loss to fall.
+    tol : float
+        The smallest relative fall of the validation loss that counts.
     max_bins : int, None or "paper"
         Bins per feature. None: every distinct value is a split. ``"paper"``: 100 above 10,000
         rows, None below.
@@ -67,8 +79,11 @@ PARAMETERS = """
         Threads. None: as many as the process may use. Results do not depend on it.
     random_state : int, RandomState or None
         Seed of the random subsets.
+    callbacks : list of callables, optional
+        Called while fitting; see `rgboost.callbacks`.
     verbose : int
-        1 shows a progress bar.
+        0: quiet. 1: a progress bar with the losses. 2: a log message every second instead (see
+        `rgboost.callbacks.LogProgress`). Quiet inside joblib.
 """
 
 ATTRIBUTES = """
@@ -78,12 +93,25 @@ ATTRIBUTES = """
     feature_importances_ : see the property.
     trace_ : Trace. ``trace_.train_loss`` has ``n_iter_ + 1`` entries.
     n_iter_ : number of iterations done.
+    best_iteration_ : the iteration that the model is of: where the validation loss was smallest,
+        or ``n_iter_`` if there were no validation rows. Stages end there.
     loss_ : the loss that was minimised.
     intercept_ : the score that the iterations started from.
     n_learners_ : K, the number of weak-learners.
     subset_size_ : t as a number.
     n_features_in_, feature_names_in_ : as in scikit-learn.
 """
+
+
+FIT = """Fit the model to the rows of X and their {labels} y, optionally with weights.
+
+        ``X_val, y_val`` (and ``sample_weight_val``) are validation rows for early stopping; none
+        of the training rows is held out then.
+
+        Ctrl-C ends the fit after the iterations that are under way: the estimator is left fitted
+        with what was done until then, and KeyboardInterrupt is raised. If nothing was done yet, or
+        if the fit fails, the estimator is left as it was.
+        """
 
 
 class BaseRGBM(FittedModelMixin, BaseEstimator):
@@ -100,6 +128,10 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         step: Any = "constant",
         learning_rate: float = 0.3,
         max_iter: int = 500,
+        early_stopping: str | bool = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        tol: float = 1e-5,
         max_bins: Any = 255,
         binning: str = "quantile",
         init: str = "best",
@@ -108,6 +140,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         gram_memory: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        callbacks: Any = None,
         verbose: int = 0,
     ) -> None:
         self.loss = loss
@@ -118,6 +151,10 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         self.step = step
         self.learning_rate = learning_rate
         self.max_iter = max_iter
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
         self.max_bins = max_bins
         self.binning = binning
         self.init = init
@@ -126,6 +163,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         self.gram_memory = gram_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.callbacks = callbacks
         self.verbose = verbose
 
     @classmethod
@@ -158,44 +196,81 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         check_option(self.learner, "learner", ["stumps"])
         return Stumps(max_bins=self.max_bins, binning=self.binning)  # type: ignore[arg-type]
 
-    def _fit_score(
-        self, X: Any, y: NDArray[np.float64], weight: NDArray[np.float64] | None, loss: Loss
-    ) -> None:
-        """Boost on checked input and store what was fitted."""
+    def _fit_score(self, rows: TrainingRows, loss: Loss, stratified: bool = False) -> bool:
+        """Boost on checked input and store what was fitted; whether Ctrl-C ended it."""
         check_option(self.init, "init", ["zero", "best"])
         check_option(self.engine, "engine", ["auto", "direct", "gram", "surrogate"])
         n_iter = check_count(self.max_iter, "max_iter", at_least=1)
         selection = check_selection(self.selection, self.subset_size)
-        with ProgressBar() if self.verbose else nullcontext() as bar:
-            boosted = boost(
-                X,
-                y,
-                loss=loss,
-                learner=self._learner_family(),
-                selection=selection,
-                step=check_step(self.step),
-                n_iter=n_iter,
-                learning_rate=check_positive(self.learning_rate, "learning_rate"),
-                start_score=0.0 if self.init == "zero" else None,
-                groups=self.groups,
-                names=getattr(self, "feature_names_in_", None),
-                weight=weight,
-                random_state=check_random_state(self.random_state).randint(2**31 - 1),
-                n_jobs=check_n_jobs(self.n_jobs),
-                callbacks=[bar] if bar is not None else [],
-                engine=self.engine,  # type: ignore[arg-type]
-                gram_memory=None
-                if self.gram_memory is None
-                else check_count(self.gram_memory, "gram_memory"),
-            )
+        learner = self._learner_family()
+        random = check_random_state(self.random_state)
+        seed, split_seed = random.randint(2**31 - 1, size=2)
+        plan = StoppingPlan(
+            self.early_stopping, self.validation_fraction, self.n_iter_no_change, self.tol
+        )
+        rows = plan.split(rows, stratified, int(split_seed))
+        if rows.kept is not None:
+            learner = learner.restricted_to(rows.kept)
+        boosted = boost(
+            rows.X,
+            rows.y,
+            loss=loss,
+            learner=learner,
+            selection=selection,
+            step=check_step(self.step),
+            n_iter=n_iter,
+            learning_rate=check_positive(self.learning_rate, "learning_rate"),
+            start_score=0.0 if self.init == "zero" else None,
+            groups=self.groups,
+            names=getattr(self, "feature_names_in_", None),
+            weight=rows.weight,
+            validation=rows.validation,
+            early_stopping=plan.rule(rows),
+            random_state=int(seed),
+            n_jobs=check_n_jobs(self.n_jobs),
+            callbacks=self._listeners(),
+            engine=self.engine,  # type: ignore[arg-type]
+            gram_memory=None
+            if self.gram_memory is None
+            else check_count(self.gram_memory, "gram_memory"),
+        )
         self.model_: Additive = boosted.model
         self.coverage_ = boosted.prepared.coverage(boosted.model)
         self.trace_: Trace = boosted.trace
         self.n_iter_ = len(boosted.trace)
+        self.best_iteration_ = boosted.best_iteration
         self.loss_ = loss
         self.intercept_ = boosted.model.intercept
         self.n_learners_ = boosted.prepared.layout.n_learners
         self.subset_size_ = selection.size(boosted.prepared.layout)[0]
+        return boosted.interrupted
+
+    def _listeners(self) -> list[Any]:
+        """The callbacks, and what ``verbose`` asks for."""
+        verbose = check_count(int(self.verbose), "verbose")
+        shown: list[Any] = [ProgressBar()] if verbose == 1 else [LogProgress()] if verbose else []
+        listeners = list(self.callbacks or [])
+        for callback in listeners:
+            if not callable(callback):
+                raise TypeError(
+                    f"callbacks has {callback!r}, which cannot be called; give functions of a "
+                    "Progress, or objects of rgboost.callbacks."
+                )
+        return listeners + shown
+
+    def _given_validation(
+        self, X_val: Any, y_val: Any, sample_weight_val: Any
+    ) -> tuple[Any, Any, NDArray[np.float64] | None] | None:
+        """Validation rows as arrays; None if there are none."""
+        if X_val is None and y_val is None:
+            if sample_weight_val is not None:
+                raise ValueError("sample_weight_val is given without X_val and y_val.")
+            return None
+        if X_val is None or y_val is None:
+            missing = "X_val" if X_val is None else "y_val"
+            raise ValueError(f"{missing} is missing: validation rows need both X_val and y_val.")
+        X, y = validate_data(self, X_val, y_val, reset=False, **_X_RULES)
+        return X, y, check_weight(sample_weight_val, len(y), "sample_weight_val")
 
     def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -223,24 +298,29 @@ def check_training_rows(
 ) -> tuple[Any, NDArray, NDArray[np.float64] | None]:
     """X, y and weights as arrays, or an error that says what is wrong with them."""
     X, y = validate_data(estimator, X, y, **_X_RULES, **rules)
-    if sample_weight is None:
-        return X, y, None
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    return X, y, check_weight(sample_weight, len(y), "sample_weight")
+
+
+def check_weight(given: Any, n_rows: int, name: str) -> NDArray[np.float64] | None:
+    """Weights as an array, or an error that says what is wrong with them."""
+    if given is None:
+        return None
+    weight = np.asarray(given, dtype=np.float64)
     if weight.ndim == 0:
-        weight = np.full(len(y), float(weight))
-    if weight.shape != (len(y),):
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight has shape {weight.shape}, expected ({len(y)},): one weight per row."
+            f"{name} has shape {weight.shape}, expected ({n_rows},): one weight per row."
         )
     if not np.isfinite(weight).all():
-        raise ValueError("sample_weight has NaN or infinite entries; give finite weights.")
+        raise ValueError(f"{name} has NaN or infinite entries; give finite weights.")
     if (weight < 0).any():
         raise ValueError(
-            f"sample_weight has the negative entry {weight.min():g}; weights must be 0 or greater."
+            f"{name} has the negative entry {weight.min():g}; weights must be 0 or greater."
         )
     if not (weight > 0).any():
-        raise ValueError("sample_weight is zero for every row; give some row a positive weight.")
-    return X, y, weight
+        raise ValueError(f"{name} is zero for every row; give some row a positive weight.")
+    return weight
 
 
 @contextmanager

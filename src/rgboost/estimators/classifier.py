@@ -11,9 +11,11 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .._validation import check_not_negative
+from ..boosting import Validation
 from ..losses import Exponential, Logistic, Loss, Ridged
 from ..losses.base import check_loss
-from .base import ATTRIBUTES, PARAMETERS, BaseRGBM, all_or_nothing, check_training_rows
+from .base import ATTRIBUTES, FIT, PARAMETERS, BaseRGBM, all_or_nothing, check_training_rows
+from .holdout import TrainingRows
 
 
 class RGBMClassifier(ClassifierMixin, BaseRGBM):
@@ -48,6 +50,10 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         step: Any = "constant",
         learning_rate: float = 0.3,
         max_iter: int = 500,
+        early_stopping: str | bool = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        tol: float = 1e-5,
         max_bins: Any = 255,
         binning: str = "quantile",
         init: str = "best",
@@ -56,6 +62,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         gram_memory: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        callbacks: Any = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -67,6 +74,10 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             step=step,
             learning_rate=learning_rate,
             max_iter=max_iter,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
             max_bins=max_bins,
             binning=binning,
             init=init,
@@ -75,6 +86,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             gram_memory=gram_memory,
             n_jobs=n_jobs,
             random_state=random_state,
+            callbacks=callbacks,
             verbose=verbose,
         )
 
@@ -87,15 +99,35 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         exponential = Ridged(Exponential(), ridge) if ridge else Exponential()
         return check_loss(self.loss, {"logistic": Logistic(ridge), "exponential": exponential})
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model to the rows of X and their labels y, optionally with weights."""
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
         with all_or_nothing(self):
             X, y, weight = check_training_rows(self, X, y, sample_weight)
             check_classification_targets(y)
             self.classes_ = check_two_classes(y, weight)
-            signs = np.where(y == self.classes_[1], 1.0, -1.0)
-            self._fit_score(X, signs, weight, self._resolve_loss())
+            held = self._given_validation(X_val, y_val, sample_weight_val)
+            validation = None
+            if held is not None:
+                check_known_classes(held[1], self.classes_)
+                validation = Validation(held[0], self._signs(held[1]), held[2])
+            rows = TrainingRows(X, self._signs(y), weight, validation)
+            interrupted = self._fit_score(rows, self._resolve_loss(), stratified=True)
+        if interrupted:
+            raise KeyboardInterrupt
         return self
+
+    fit.__doc__ = FIT.format(labels="labels")
+
+    def _signs(self, y: NDArray) -> NDArray[np.float64]:
+        return np.where(y == self.classes_[1], 1.0, -1.0)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The additive score of every row, positive for ``classes_[1]``."""
@@ -150,3 +182,12 @@ def check_two_classes(y: NDArray, weight: NDArray[np.float64] | None) -> NDArray
             f"{type_of_target(y)}: y has {len(classes)} classes."
         )
     return classes
+
+
+def check_known_classes(y_val: NDArray, classes: NDArray) -> None:
+    unknown = np.setdiff1d(y_val, classes)
+    if len(unknown):
+        raise ValueError(
+            f"y_val has the class {unknown[0]!r}, which is not in y; "
+            "leave out its rows, or add rows of it to the training data."
+        )

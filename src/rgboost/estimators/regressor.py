@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from .._validation import check_not_negative
+from ..boosting import Validation
 from ..losses import Huber, Loss, Ridged, Squared
 from ..losses.base import check_loss
-from .base import ATTRIBUTES, PARAMETERS, BaseRGBM, all_or_nothing, check_training_rows
+from .base import ATTRIBUTES, FIT, PARAMETERS, BaseRGBM, all_or_nothing, check_training_rows
+from .holdout import TrainingRows
 
 
 class RGBMRegressor(RegressorMixin, BaseRGBM):
@@ -46,6 +48,10 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         step: Any = "constant",
         learning_rate: float = 0.3,
         max_iter: int = 500,
+        early_stopping: str | bool = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        tol: float = 1e-5,
         max_bins: Any = 255,
         binning: str = "quantile",
         init: str = "best",
@@ -54,6 +60,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         gram_memory: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        callbacks: Any = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -65,6 +72,10 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
             step=step,
             learning_rate=learning_rate,
             max_iter=max_iter,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
             max_bins=max_bins,
             binning=binning,
             init=init,
@@ -73,6 +84,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
             gram_memory=gram_memory,
             n_jobs=n_jobs,
             random_state=random_state,
+            callbacks=callbacks,
             verbose=verbose,
         )
 
@@ -81,12 +93,29 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         ridge = check_not_negative(self.ridge, "ridge")
         return Ridged(loss, ridge) if ridge and loss is not self.loss else loss  # type: ignore[arg-type]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model to the rows of X and their responses y, optionally with weights."""
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
         with all_or_nothing(self):
             X, y, weight = check_training_rows(self, X, y, sample_weight, y_numeric=True)
-            self._fit_score(X, y.astype(np.float64), weight, self._resolve_loss())
+            held = self._given_validation(X_val, y_val, sample_weight_val)
+            validation = None
+            if held is not None:
+                validation = Validation(held[0], held[1].astype(np.float64), held[2])
+            rows = TrainingRows(X, y.astype(np.float64), weight, validation)
+            interrupted = self._fit_score(rows, self._resolve_loss())
+        if interrupted:
+            raise KeyboardInterrupt
         return self
+
+    fit.__doc__ = FIT.format(labels="responses")
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predicted responses."""

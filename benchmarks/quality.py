@@ -1,0 +1,240 @@
+"""How well everybody predicts at default settings: test loss, fit seconds and model size.
+
+    python -m benchmarks.quality --data-dir DIR                    # all sets, everybody
+    python -m benchmarks.quality --sets adult --only rgboost --set learning_rate=0.1
+
+Everybody runs at the defaults of the library (EBM without interactions), and the tree libraries
+once more with stumps, so that additive models are compared with additive models. Results of the
+others are kept in ``out/quality`` and not measured again; ``--fresh`` forgets them.
+
+The loss is the mean log-loss, or the mean squared error as a share of the variance of the test
+labels (1 - R^2). Sets of fewer than 1,000 rows are judged by five-fold cross-validation, because
+so few rows to test on tell little; seconds are then those of one fit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import pickle
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .measure import Skip
+from .quality_data import SETS, QualitySet
+
+OUT = Path("out") / "quality"
+FEW_ROWS = 1000
+FOLDS = 5
+PATIENCE = 900.0
+"""Seconds after which a contestant is given up."""
+
+
+def parts_of(data: QualitySet) -> Iterator[QualitySet]:
+    """The set itself, or its folds if it has few rows."""
+    if len(data.y) >= FEW_ROWS:
+        yield data
+        return
+    X, y = np.concatenate([data.X, data.X_test]), np.concatenate([data.y, data.y_test])
+    fold = np.random.default_rng(0).permutation(len(y)) % FOLDS
+    if data.task == "logistic":  # as many of each class in every fold
+        fold = np.empty(len(y), dtype=np.int64)
+        for label in (0.0, 1.0):
+            rows = np.flatnonzero(y == label)
+            fold[np.random.default_rng(0).permutation(rows)] = np.arange(len(rows)) % FOLDS
+    for k in range(FOLDS):
+        train, test = fold != k, fold == k
+        yield QualitySet(
+            data.name, data.task, X[train], y[train], X[test], y[test], data.categorical
+        )
+
+
+def with_indicators(data: QualitySet) -> tuple[NDArray, NDArray]:
+    """Categories as an indicator each: an additive model of them is the same."""
+
+    def expand(X: NDArray) -> NDArray:
+        numeric = [k for k in range(X.shape[1]) if k not in data.categorical]
+        columns = [X[:, numeric]]
+        columns += [X[:, [k]] == np.unique(data.X[:, k]) for k in data.categorical]
+        return np.column_stack(columns).astype(np.float64)
+
+    return expand(data.X), expand(data.X_test)
+
+
+def fit_rgboost(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
+    import rgboost
+
+    X, X_test = with_indicators(data) if data.categorical else (data.X, data.X_test)
+    kind = rgboost.RGBMClassifier if data.task == "logistic" else rgboost.RGBMRegressor
+    model = kind(n_jobs=threads, random_state=0, **more)
+    start = time.perf_counter()
+    model.fit(X, data.y)
+    seconds = time.perf_counter() - start
+    if data.task == "logistic":
+        return model, model.decision_function(X_test), seconds
+    return model, model.predict(X_test), seconds
+
+
+def fit_ebm(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
+    from interpret import glassbox
+
+    kind = "Classifier" if data.task == "logistic" else "Regressor"
+    types = ["nominal" if k in data.categorical else "continuous" for k in range(data.X.shape[1])]
+    made = getattr(glassbox, f"ExplainableBoosting{kind}")
+    model = made(interactions=0, n_jobs=threads, feature_types=types, **more)
+    start = time.perf_counter()
+    model.fit(data.X, data.y)
+    seconds = time.perf_counter() - start
+    scores = model.decision_function if data.task == "logistic" else model.predict
+    return model, scores(data.X_test), seconds
+
+
+def fit_lightgbm(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
+    import lightgbm
+
+    kind = lightgbm.LGBMClassifier if data.task == "logistic" else lightgbm.LGBMRegressor
+    model = kind(n_jobs=threads, verbose=-1, random_state=0, **more)
+    options = {"categorical_feature": list(data.categorical)} if data.categorical else {}
+    start = time.perf_counter()
+    model.fit(data.X, data.y, **options)
+    seconds = time.perf_counter() - start
+    return model, model.booster_.predict(data.X_test, raw_score=True), seconds
+
+
+def fit_hist(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    from .peers import openmp_threads
+
+    logistic = data.task == "logistic"
+    kind = HistGradientBoostingClassifier if logistic else HistGradientBoostingRegressor
+    model = kind(categorical_features=list(data.categorical) or None, random_state=0, **more)
+    with openmp_threads(threads):
+        start = time.perf_counter()
+        model.fit(data.X, data.y)
+        seconds = time.perf_counter() - start
+        score = model.decision_function if logistic else model.predict
+        return model, score(data.X_test), seconds
+
+
+CONTESTANTS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "rgboost": (fit_rgboost, {}),
+    "EBM": (fit_ebm, {}),
+    "LightGBM stumps": (fit_lightgbm, {"num_leaves": 2}),
+    "LightGBM": (fit_lightgbm, {}),
+    "HistGB stumps": (fit_hist, {"max_leaf_nodes": 2}),
+    "HistGB": (fit_hist, {}),
+}
+
+
+def test_loss(data: QualitySet, score: NDArray) -> float:
+    if data.task == "logistic":
+        return float(np.logaddexp(0.0, np.where(data.y_test > 0, -score, score)).mean())
+    return float(np.mean((data.y_test - score) ** 2) / np.var(data.y_test))
+
+
+def judge(name: str, data: QualitySet, threads: int, **more: Any) -> dict[str, Any]:
+    """Mean test loss, seconds of a fit and bytes of the stored model."""
+    fit, settings = CONTESTANTS[name]
+    losses, seconds, sizes, iterations = [], [], [], []
+    for part in parts_of(data):
+        model, score, spent = fit(part, threads, **settings, **more)
+        losses.append(test_loss(part, score) * len(part.y_test))
+        seconds.append(spent)
+        sizes.append(len(pickle.dumps(model)))
+        iterations.append(getattr(model, "best_iteration_", 0) if name == "rgboost" else 0)
+    n_test = sum(len(part.y_test) for part in parts_of(data))
+    return {
+        "loss": sum(losses) / n_test,
+        "seconds": float(np.median(seconds)),
+        "bytes": float(np.mean(sizes)),
+        "iterations": float(np.mean(iterations)),
+    }
+
+
+def warm_up(name: str, data: QualitySet, threads: int) -> None:
+    """Load libraries and compiled code by a fit of a few rows."""
+    fit, settings = CONTESTANTS[name]
+    few = np.linspace(0, len(data.y) - 1, min(300, len(data.y))).astype(int)
+    few = np.union1d(few, np.unique(data.y[:2000], return_index=True)[1][:2])
+    columns = slice(0, 20 if not data.categorical else None)
+    small = QualitySet(
+        data.name, data.task, data.X[few, columns], data.y[few], data.X[:5, columns],
+        data.y[:5], data.categorical,
+    )  # fmt: skip
+    fit(small, threads, **settings, **({"outer_bags": 1} if name == "EBM" else {}))
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data-dir", type=Path, default=os.environ.get("RGBOOST_DATA", "."))
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--only", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS))
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--patience", type=float, default=PATIENCE)
+    parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", dest="more")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _value(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def measure(name: str, which: str, options: argparse.Namespace) -> dict[str, Any]:
+    """A result, from the cache or from a process of its own."""
+    kept = OUT / f"{which}, {name}.json"
+    if name != "rgboost" and kept.exists() and not options.fresh:
+        return json.loads(kept.read_text())
+    command = [
+        sys.executable, "-m", "benchmarks.quality", "--one", "--only", name, "--sets", which,
+        "--data-dir", str(options.data_dir), "--threads", str(options.threads),
+    ]  # fmt: skip
+    if name == "rgboost" and options.more:
+        command += ["--set", *options.more]
+    try:
+        out = subprocess.run(
+            command, capture_output=True, text=True, timeout=options.patience, check=False
+        )
+    except subprocess.TimeoutExpired:
+        found = {"error": f"longer than {options.patience:g} s"}
+    else:
+        lines = (out.stdout if out.returncode == 0 else out.stderr).strip().splitlines()
+        found = json.loads(lines[-1]) if out.returncode == 0 else {"error": lines[-1][:200]}
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(found))
+    return found
+
+
+def main() -> None:
+    options = arguments()
+    if options.one:
+        (name,), (which,) = options.only, options.sets
+        data = SETS[which](Path(options.data_dir))
+        warm_up(name, data, options.threads)
+        more = {key: _value(value) for key, value in (pair.split("=") for pair in options.more)}
+        print(json.dumps({"shape": data.shape, **judge(name, data, options.threads, **more)}))
+        return
+    for which in options.sets:
+        for name in options.only:
+            try:
+                print(which, name, json.dumps(measure(name, which, options)), flush=True)
+            except Skip as reason:
+                print(which, reason, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Validation rows for early stopping: given ones, or a share of the training rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+
+from .._validation import check_count, check_not_negative, check_option, check_real
+from ..boosting import EarlyStopping, Validation
+
+AUTO_ROWS = 10_000
+"""``early_stopping="auto"`` holds rows out from so many rows on."""
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows to train on, and rows to validate on if there are any. ``kept`` marks the training
+    rows among those that were given; None: all of them."""
+
+    X: Any
+    y: NDArray[np.float64]
+    weight: NDArray[np.float64] | None
+    validation: Validation | None = None
+    kept: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True)
+class StoppingPlan:
+    """The parameters of early stopping, checked."""
+
+    early_stopping: str | bool
+    validation_fraction: float
+    n_iter_no_change: int
+    tol: float
+
+    def __post_init__(self) -> None:
+        check_option(self.early_stopping, "early_stopping", ["auto", True, False])
+        if not 0.0 < check_real(self.validation_fraction, "validation_fraction") < 1.0:
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} must lie between 0 and 1: "
+                "it is the share of the training rows that is held out."
+            )
+        check_count(self.n_iter_no_change, "n_iter_no_change", at_least=1)
+        check_not_negative(self.tol, "tol")
+
+    def rule(self, rows: TrainingRows) -> EarlyStopping | None:
+        """The rule that ends the fit; None where there is nothing to judge by, or no wish to."""
+        if self.early_stopping is False or rows.validation is None:
+            return None
+        return EarlyStopping(self.n_iter_no_change, self.tol)
+
+    def holds_out(self, n_rows: int) -> bool:
+        """Whether some of so many rows are held out, if no validation rows are given."""
+        if self.early_stopping == "auto":
+            return n_rows >= AUTO_ROWS
+        return bool(self.early_stopping)
+
+    def split(self, rows: TrainingRows, stratified: bool, seed: int) -> TrainingRows:
+        """Hold out a share of the rows with positive weight, of each class the same share."""
+        y, weight = rows.y, rows.weight
+        present = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
+        if rows.validation is not None or not self.holds_out(len(present)):
+            return rows
+        try:
+            train, held = train_test_split(
+                present,
+                test_size=self.validation_fraction,
+                random_state=seed,
+                stratify=y[present] if stratified else None,
+            )
+        except ValueError as fault:
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} of {len(present)} rows cannot be "
+                f"held out ({fault}) Use another fraction, early_stopping=False, or X_val, y_val."
+            ) from fault
+        train, held = np.sort(train), np.sort(held)
+        kept = np.zeros(len(y), dtype=bool)
+        kept[train] = True
+        held_weight = None if weight is None else weight[held]
+        return TrainingRows(
+            rows.X[train],
+            y[train],
+            None if weight is None else weight[train],
+            Validation(rows.X[held], y[held], held_weight),
+            kept,
+        )

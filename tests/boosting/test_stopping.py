@@ -1,0 +1,170 @@
+"""Early stopping, callbacks and Ctrl-C, in every engine."""
+
+import logging
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from rgboost import Stumps, boost
+from rgboost.boosting import Validation
+from rgboost.callbacks import EarlyStopping, LogProgress, ProgressBar, TimeLimit
+from rgboost.losses import Logistic, Squared
+from rgboost.selection import RandomGroups
+from rgboost.steps import ConstantStep
+
+ENGINES = [("direct", Squared()), ("gram", Squared()), ("direct", Logistic()),
+           ("surrogate", Logistic())]  # fmt: skip
+
+
+def data(loss, n=600):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 6))
+    y = X[:, 0] + np.sin(2 * X[:, 1]) + rng.normal(size=n)
+    return X, y if isinstance(loss, Squared) else np.where(y > 0, 1.0, -1.0)
+
+
+def run(engine, loss, *, n_iter=2000, **more):
+    X, y = data(loss)
+    settings = dict(
+        loss=loss, learner=Stumps(max_bins=64), selection=RandomGroups(2), step=ConstantStep(),
+        n_iter=n_iter, learning_rate=0.5, random_state=0, engine=engine,
+        validation=Validation(X[400:], y[400:]),
+    )  # fmt: skip
+    return boost(X[:400], y[:400], **{**settings, **more})
+
+
+def naive_stop(losses, patience, tol):
+    """The iteration at which the rule first holds, looked at from the whole curve."""
+    best, last = np.inf, 0
+    for m, loss in enumerate(losses):
+        if loss < best:
+            best, last = loss - tol * abs(loss), m
+        elif m - last >= patience:
+            return m
+    return len(losses) - 1
+
+
+@pytest.mark.parametrize(("engine", "loss"), ENGINES, ids=str)
+@pytest.mark.parametrize(("patience", "tol"), [(5, 0.0), (40, 1e-3)])
+def test_stops_where_the_rule_first_holds(engine, loss, patience, tol):
+    whole = run(engine, loss)
+    stopped = run(engine, loss, early_stopping=EarlyStopping(patience, tol))
+    n = naive_stop(whole.trace.validation_loss, patience, tol)
+    assert len(stopped.trace) == n < 2000
+    np.testing.assert_array_equal(stopped.trace.learner, whole.trace.learner[:n])
+    np.testing.assert_array_equal(
+        stopped.trace.validation_loss, whole.trace.validation_loss[: n + 1]
+    )
+    assert stopped.best_iteration == np.argmin(whole.trace.validation_loss[: n + 1])
+
+
+@pytest.mark.parametrize(("engine", "loss"), ENGINES, ids=str)
+def test_the_model_is_that_of_the_best_iteration(engine, loss):
+    X, y = data(loss)
+    boosted = run(engine, loss)
+    assert 0 < boosted.best_iteration <= len(boosted.trace)
+    value = loss.value(y[400:], boosted.model.score(X[400:])).mean()
+    assert value == pytest.approx(boosted.trace.validation_loss.min(), rel=1e-9)
+    assert len(list(boosted.model.staged_score(X[:2]))) == boosted.best_iteration
+
+
+def test_a_rule_can_be_used_again():
+    rule = EarlyStopping(5, 0.0)
+    first, second = (run("direct", Squared(), early_stopping=rule) for _ in range(2))
+    assert len(first.trace) == len(second.trace)
+
+
+def test_early_stopping_needs_validation_rows():
+    with pytest.raises(ValueError, match="early_stopping needs validation rows"):
+        run("direct", Squared(), early_stopping=EarlyStopping(), validation=None)
+    with pytest.raises(ValueError, match="n_iter_no_change=0 must be 1 or greater"):
+        EarlyStopping(0)
+    with pytest.raises(ValueError, match="tol=-1 must be 0 or greater"):
+        EarlyStopping(5, -1)
+
+
+@pytest.mark.parametrize(("engine", "loss"), ENGINES, ids=str)
+def test_a_callback_stops_the_run(engine, loss):
+    seen = []
+
+    def stop(progress):
+        seen.append(progress.iteration)
+        return len(seen) == 2
+
+    boosted = run(engine, loss, callbacks=[stop], validation=None)
+    assert len(boosted.trace) == seen[-1] == boosted.best_iteration < 2000
+
+
+def test_time_limit():
+    begun = time.perf_counter()
+    boosted = run("direct", Squared(), n_iter=10**7, callbacks=[TimeLimit(0.2)])
+    assert time.perf_counter() - begun >= 0.2
+    assert 1 <= len(boosted.trace) < 10**7
+    with pytest.raises(ValueError, match="seconds=0 must be greater"):
+        TimeLimit(0)
+
+
+def test_logging(caplog):
+    with caplog.at_level(logging.INFO, logger="rgboost"):
+        run("direct", Squared(), n_iter=300, callbacks=[LogProgress(3600)])
+    assert len(caplog.messages) == 2
+    assert caplog.messages[-1].startswith("iteration 300 of 300  train ")
+    assert "valid" in caplog.messages[-1]
+    caplog.clear()
+    run("direct", Squared(), n_iter=50, callbacks=[LogProgress(3600)])  # level WARNING: quiet
+    assert caplog.messages == []
+
+
+def interrupt_after(iterations):
+    """A callback that presses Ctrl-C once."""
+    pressed = []
+
+    def press(progress):
+        if progress.iteration >= iterations and not pressed:
+            pressed.append(progress.iteration)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    return press
+
+
+@pytest.mark.parametrize(("engine", "loss"), ENGINES, ids=str)
+def test_ctrl_c_keeps_what_was_done(engine, loss):
+    whole = run(engine, loss)
+    boosted = run(engine, loss, callbacks=[interrupt_after(100)])
+    assert boosted.interrupted
+    n = len(boosted.trace)
+    assert 100 <= n < 2000
+    np.testing.assert_array_equal(boosted.trace.learner, whole.trace.learner[:n])
+    np.testing.assert_array_equal(boosted.trace.train_loss, whole.trace.train_loss[: n + 1])
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_second_ctrl_c_interrupts_at_once():
+    def impatient(progress):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    boosted = run("direct", Squared(), n_iter=10**7, callbacks=[impatient])
+    assert boosted.interrupted
+    assert 1 <= len(boosted.trace) < 10**7
+
+
+def test_other_threads_leave_signals_alone():
+    results = []
+    thread = threading.Thread(target=lambda: results.append(run("direct", Squared(), n_iter=20)))
+    thread.start()
+    thread.join()
+    assert len(results[0].trace) == 20
+
+
+def test_a_bar_can_be_used_again(capsys):
+    bar = ProgressBar("boosting")
+    for _ in range(2):
+        run("direct", Squared(), n_iter=30, callbacks=[bar])
+        out = capsys.readouterr().out
+        assert "30/30" in out
+        assert "valid" in out

@@ -1,0 +1,169 @@
+"""How the estimators train: validation rows, callbacks, silence, Ctrl-C."""
+
+import os
+import signal
+
+import joblib
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes
+
+from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost.callbacks import LogProgress, ProgressBar, TimeLimit
+
+CASES = [(RGBMRegressor, *load_diabetes(return_X_y=True)),
+         (RGBMClassifier, *load_breast_cancer(return_X_y=True))]  # fmt: skip
+each = pytest.mark.parametrize(("Model", "X", "y"), CASES, ids=["regressor", "classifier"])
+
+
+@each
+@pytest.mark.parametrize("sparse", [False, True])
+def test_held_out_rows(Model, X, y, sparse):
+    data = scipy.sparse.csr_array(X) if sparse else X
+    model = Model(max_iter=3000, early_stopping=True, validation_fraction=0.25, random_state=0)
+    model.fit(data, y)
+    assert 0 < model.best_iteration_ < model.n_iter_ < 3000
+    assert model.best_iteration_ == np.argmin(model.trace_.validation_loss)
+    assert len(model.trace_.train_loss) == model.n_iter_ + 1
+    again = clone(model).fit(data, y)
+    np.testing.assert_array_equal(again.predict(data), model.predict(data))
+    assert len(list(model.staged_predict(data[:3]))) == model.best_iteration_
+
+
+@each
+def test_given_validation_rows(Model, X, y):
+    train, held = slice(0, 300), slice(300, None)
+    model = Model(max_iter=3000, random_state=0, n_iter_no_change=30)
+    model.fit(X[:300], y[:300], X_val=X[held], y_val=y[held])
+    assert model.n_iter_ < 3000
+    if Model is RGBMRegressor:
+        loss = 0.5 * np.mean((y[held] - model.predict(X[held])) ** 2)
+    else:
+        loss = model.loss_.value(2.0 * y[held] - 1, model.decision_function(X[held])).mean()
+    assert loss == pytest.approx(model.trace_.validation_loss.min(), rel=1e-9)
+    all_iterations = clone(model).set_params(early_stopping=False, max_iter=400)
+    all_iterations.fit(X[train], y[train], X_val=X[held], y_val=y[held])
+    assert all_iterations.n_iter_ == 400
+    assert all_iterations.best_iteration_ == np.argmin(all_iterations.trace_.validation_loss)
+
+
+@each
+def test_validation_weights_are_repeated_rows(Model, X, y):
+    rng = np.random.default_rng(0)
+    times = rng.integers(0, 3, size=len(y) - 300)
+    model = Model(max_iter=100, random_state=0, early_stopping=False)
+    weighted = clone(model).fit(
+        X[:300], y[:300], X_val=X[300:], y_val=y[300:], sample_weight_val=times
+    )
+    rows = 300 + np.repeat(np.arange(len(times)), times)
+    repeated = model.fit(X[:300], y[:300], X_val=X[rows], y_val=y[rows])
+    np.testing.assert_allclose(
+        weighted.trace_.validation_loss, repeated.trace_.validation_loss, rtol=1e-10
+    )
+
+
+def test_rows_without_weight_are_not_held_out():
+    X, y = load_diabetes(return_X_y=True)
+    weight = np.ones(len(y))
+    weight[::2] = 0.0
+    model = RGBMRegressor(max_iter=200, early_stopping=True, random_state=0)
+    a = clone(model).fit(X, y, weight)
+    y_wrong = np.where(weight > 0, y, 1e9)
+    b = clone(model).fit(X, y_wrong, weight)
+    np.testing.assert_array_equal(a.trace_.validation_loss, b.trace_.validation_loss)
+
+
+def test_auto_holds_rows_out_of_many_rows_only():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_000, 2))
+    y = X[:, 0] + rng.normal(size=len(X))
+    assert RGBMRegressor(max_iter=5).fit(X, y).trace_.validation_loss is not None
+    assert RGBMRegressor(max_iter=5).fit(X[1:], y[1:]).trace_.validation_loss is None
+    assert RGBMRegressor(max_iter=5, early_stopping=False).fit(X, y).trace_.validation_loss is None
+
+
+def classifier_with(**parameters):
+    X, y = load_breast_cancer(return_X_y=True)
+    fit = {key: parameters.pop(key) for key in ("X_val", "y_val", "sample_weight_val")
+           if key in parameters}  # fmt: skip
+    return RGBMClassifier(max_iter=5, **parameters).fit(X[:300], y[:300], **fit)
+
+
+X_HELD, Y_HELD = load_breast_cancer(return_X_y=True)[0][300:], np.ones(269)
+BAD = [
+    (dict(early_stopping="yes"), "early_stopping='yes' is not known; use one of 'auto'"),
+    (dict(validation_fraction=1.0), "validation_fraction=1.0 must lie between 0 and 1"),
+    (dict(validation_fraction=1e-9, early_stopping=True), "of 300 rows cannot be held out"),
+    (dict(n_iter_no_change=0), "n_iter_no_change=0 must be 1 or greater"),
+    (dict(tol=-1.0), "tol=-1.0 must be 0 or greater"),
+    (dict(verbose=-1), "verbose=-1 must be 0 or greater"),
+    (dict(callbacks=["bar"]), "callbacks has 'bar', which cannot be called"),
+    (dict(X_val=X_HELD), "y_val is missing: validation rows need both"),
+    (dict(y_val=Y_HELD), "X_val is missing: validation rows need both"),
+    (dict(sample_weight_val=Y_HELD), "sample_weight_val is given without X_val"),
+    (dict(X_val=X_HELD, y_val=Y_HELD + 1), "y_val has the class .*2.*, which is not in y"),
+    (dict(X_val=X_HELD[:, :3], y_val=Y_HELD), "has 3 features, but RGBMClassifier is expecting"),
+    (dict(X_val=X_HELD, y_val=Y_HELD, sample_weight_val=-Y_HELD), "sample_weight_val has the neg"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD, ids=[m for _, m in BAD])
+def test_bad_input(parameters, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        classifier_with(**parameters)
+
+
+def test_callbacks_survive_clone_and_are_called():
+    seen = []
+    model = RGBMRegressor(max_iter=50, callbacks=[TimeLimit(60), ProgressBar(), LogProgress()])
+    assert [type(c) for c in clone(model).callbacks] == [TimeLimit, ProgressBar, LogProgress]
+    X, y = load_diabetes(return_X_y=True)
+    model.set_params(callbacks=[lambda progress: seen.append(progress.iteration)]).fit(X, y)
+    assert seen[-1] == 50
+
+
+def fit_loudly(backend):
+    import contextlib
+    import io
+
+    X, y = load_diabetes(return_X_y=True)
+    model = RGBMRegressor(max_iter=30, verbose=1)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        model.fit(X, y)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_silent_inside_joblib(backend):
+    assert "30/30" in fit_loudly(backend)
+    (said,) = joblib.Parallel(n_jobs=2, backend=backend)([joblib.delayed(fit_loudly)(backend)])
+    assert said == ""
+
+
+@each
+def test_ctrl_c_leaves_a_usable_model(Model, X, y):
+    pressed = []
+
+    def press(progress):
+        if progress.iteration >= 20 and not pressed:
+            pressed.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    model = Model(max_iter=10**7, random_state=0, callbacks=[press], engine="direct")
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert 20 <= model.n_iter_ < 10**7
+    same = Model(max_iter=model.n_iter_, random_state=0, engine="direct").fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), same.predict(X))
+    before = dict(vars(model))
+
+    def press_early(progress):
+        raise ValueError("a callback that fails")
+
+    with pytest.raises(ValueError, match="a callback that fails"):
+        model.set_params(callbacks=[press_early]).fit(X, y)
+    assert {k: v for k, v in vars(model).items() if k != "callbacks"} == {
+        k: v for k, v in before.items() if k != "callbacks"
+    }

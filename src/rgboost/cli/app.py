@@ -14,6 +14,7 @@ import typer.main
 
 from .errors import ExitCode, tell
 from .options import with_debug
+from .startup import quick_imports
 
 COMMANDS = {
     "fit": "Fit a model to a file and store it.",
@@ -30,7 +31,8 @@ COMMANDS = {
 
 def load_command(name: str) -> Any:
     """The command, ready to run."""
-    module = importlib.import_module(f".{name}", __package__)
+    with quick_imports():
+        module = importlib.import_module(f".{name}", __package__)
     sub = getattr(module, "app", None)
     if sub is None:
         sub = typer.Typer(add_completion=False, rich_markup_mode=None)

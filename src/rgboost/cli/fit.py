@@ -8,18 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
+from .. import RGBMClassifier, RGBMRegressor
 from ..data.readers import Table
 from .errors import CommandError, ExitCode, check_writable, writing
 from .options import with_estimator_parameters
 from .output import AsJson, print_json, print_lines
-from .startup import quick_imports
-from .tables import Format, FormatChoice, Read, read_rows, read_rows_like, reader_options
-
-with quick_imports():
-    from .. import RGBMClassifier, RGBMRegressor
-
 from .progress import reporter
 from .summary import summarise, summary_lines
+from .tables import Format, FormatChoice, Read, read_rows, read_rows_like, reader_options
 from .task import TaskChoice, choose_task
 
 

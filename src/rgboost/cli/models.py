@@ -30,5 +30,12 @@ def feature_names(estimator: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
+def shown_names(estimator: Any) -> list[str]:
+    """Names of the features for people; a LIBSVM file's features go by its own numbers."""
+    first = 1 if getattr(estimator, "zero_based_", None) is False else 0
+    numbers = [f"feature {g + first}" for g in range(estimator.n_features_in_)]
+    return feature_names(estimator) or numbers
+
+
 def is_classifier(estimator: Any) -> bool:
     return hasattr(estimator, "classes_")

@@ -1,9 +1,13 @@
 """Randomized Gradient Boosting Machines: additive models by random-then-greedy boosting."""
 
-from .boosting import Trace, boost
-from .coordinate import random_then_greedy
-from .estimators import RGBMClassifier, RGBMRegressor, load
-from .learners import Dictionary, Stumps
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .boosting import Trace, boost
+    from .coordinate import random_then_greedy
+    from .estimators import RGBMClassifier, RGBMRegressor, load
+    from .learners import Dictionary, Stumps
 
 __version__ = "0.1.0"
 
@@ -17,3 +21,34 @@ __all__ = [
     "load",
     "random_then_greedy",
 ]
+
+_HOME = {
+    "Dictionary": "learners",
+    "RGBMClassifier": "estimators",
+    "RGBMRegressor": "estimators",
+    "Stumps": "learners",
+    "Trace": "boosting",
+    "boost": "boosting",
+    "load": "estimators",
+    "random_then_greedy": "coordinate",
+}
+"""Where each name lives. It is imported when it is asked for: the program would have to wait a
+second for scikit-learn and Numba before it could show its help."""
+
+
+def __getattr__(name: str) -> Any:
+    """A name of the public face, or a part of the package such as ``rgboost.losses``."""
+    try:
+        home = importlib.import_module(f".{_HOME.get(name, name)}", __name__)
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}.{name}":
+            raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    if name not in _HOME:
+        return home
+    globals()[name] = getattr(home, name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

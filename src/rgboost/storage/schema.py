@@ -38,6 +38,10 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
+def is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
 def is_labels(value: Any) -> bool:
     return isinstance(value, np.ndarray) and len(value) >= 2
 
@@ -86,11 +90,13 @@ class Part:
 FITTED: dict[str, Value] = {
     "n_features_in_": Value(lambda value: is_count(value) and 0 < value < FEATURES_MOST),
     "n_iter_": Value(is_count),
+    "best_iteration_": Value(is_count, optional=True),
     "n_learners_": Value(is_count),
     "subset_size_": Value(is_count),
     "intercept_": Value(is_number),
     "loss_": Value(is_usable_loss),
     "classes_": Value(is_labels, optional=True),
+    "zero_based_": Value(is_flag, optional=True),  # of the LIBSVM file that it was fitted to
 }
 
 

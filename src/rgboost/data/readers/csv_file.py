@@ -90,13 +90,13 @@ def _read(
     path: Path, target: Target, options: CsvOptions, batch_rows: int | None
 ) -> Iterator[Table]:
     pandas = need("pandas", "CSV files", "pandas")
-    names, delimiter = _read_names(path, options)
+    names, delimiter = read_names(path, options)
     check_names(names, path)
     target = find_target(names, target, path)
     row = 0
     try:
         with open_binary(path) as stream:
-            _skip(stream, options)
+            skip_head(stream, options)
             checked = io.BufferedReader(
                 _Checked(stream, path, delimiter, options.skip_lines), _BUFFER_BYTES
             )
@@ -127,13 +127,13 @@ def _pandas_settings(names: list[str], delimiter: str, options: CsvOptions) -> d
         "keep_default_na": False,
         "na_values": ["", *options.missing_values],
         "decimal": options.decimal,
-        "encoding": _encoding(options.encoding),
+        "encoding": text_encoding(options.encoding),
         "dtype": None if options.dtypes is None else dict(options.dtypes),
         "low_memory": False,  # one type for the whole column
     }
 
 
-def _skip(stream: BinaryIO, options: CsvOptions) -> None:
+def skip_head(stream: BinaryIO, options: CsvOptions) -> None:
     for _ in range(options.skip_lines):
         stream.readline()
 
@@ -142,15 +142,15 @@ def _version(package: Any) -> tuple[int, ...]:
     return tuple(int(part) for part in package.__version__.split(".")[:2])
 
 
-def _encoding(encoding: str) -> str:
+def text_encoding(encoding: str) -> str:
     return "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
 
 
-def _read_names(path: Path, options: CsvOptions) -> tuple[list[str], str]:
+def read_names(path: Path, options: CsvOptions) -> tuple[list[str], str]:
     """Column names and delimiter."""
     try:
         with open_binary(path) as stream:
-            _skip(stream, options)
+            skip_head(stream, options)
             head = stream.read(_SAMPLE_BYTES)
         start = text_start(head[:512], path)
         delimiter = options.delimiter
@@ -158,9 +158,9 @@ def _read_names(path: Path, options: CsvOptions) -> tuple[list[str], str]:
             sample = head[start:].decode(options.encoding, "replace")
             delimiter = _choose_delimiter(sample, whole=len(head) < _SAMPLE_BYTES)
         with open_binary(path) as stream:
-            _skip(stream, options)
-            text = io.TextIOWrapper(stream, _encoding(options.encoding), newline="")
-            first = next(filter(_is_record, _records(text, delimiter)), None)
+            skip_head(stream, options)
+            text = io.TextIOWrapper(stream, text_encoding(options.encoding), newline="")
+            first = next(filter(is_record, _records(text, delimiter)), None)
     except UnicodeDecodeError as error:
         raise _undecodable(path, options.encoding) from error
     except csv.Error as error:
@@ -181,7 +181,7 @@ def _records(text: Any, delimiter: str) -> Iterator[list[str]]:
     return csv.reader(text, delimiter=delimiter, skipinitialspace=True)
 
 
-def _is_record(cells: list[str]) -> bool:
+def is_record(cells: list[str]) -> bool:
     return len(cells) > 1 or (len(cells) == 1 and bool(cells[0].strip()))
 
 
@@ -191,7 +191,7 @@ def _choose_delimiter(sample: str, whole: bool) -> str:
     for delimiter in DELIMITERS:
         counts = []
         try:
-            for cells in filter(_is_record, _records(io.StringIO(sample, newline=""), delimiter)):
+            for cells in filter(is_record, _records(io.StringIO(sample, newline=""), delimiter)):
                 counts.append(len(cells))
         except csv.Error:
             pass  # the sample ends within a quoted cell

@@ -1,0 +1,9 @@
+"""The command-line program ``rgboost``: one file a command.
+
+Modules import what is heavy inside functions, so that ``rgboost --help`` and shell completion
+answer at once.
+"""
+
+from .app import app, main
+
+__all__ = ["app", "main"]

@@ -1,0 +1,81 @@
+"""The columns that a stored model needs, found in a file."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from ..data.readers import DataError, Table
+from .errors import CommandError, ExitCode
+from .models import feature_names
+from .numbers import check_numbers
+from .predictions import Columns
+from .tables import WIDEST, check_column, narrow, warn_beyond, with_columns
+
+
+class ModelColumns:
+    """Splits batches of a file into the model's columns and the one to keep."""
+
+    def __init__(
+        self, estimator: Any, path: Path, format: str, id: str | None, options: dict[str, Any]
+    ) -> None:
+        self.names = feature_names(estimator)
+        self.n_features: int = estimator.n_features_in_
+        self.path = path
+        self.format = format
+        self.id = id
+        zero_based = getattr(estimator, "zero_based_", None)
+        self.numbering = {} if zero_based is None else {"zero_based": zero_based}
+        self.options = self._reader_options(options)
+        self.rows_before = 0
+        self.has_warned = False
+        if format == "libsvm" and id is not None:
+            raise CommandError("--id: LIBSVM files have no columns, leave it out", ExitCode.USAGE)
+        if format == "libsvm" and self.names is not None:
+            raise CommandError(
+                f"{path}: the model was fitted to columns with names, LIBSVM files have none, "
+                "give a CSV or Parquet file",
+                ExitCode.DATA,
+            )
+
+    def _reader_options(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The user's options, and what the model and the column to keep ask for."""
+        if self.format == "libsvm":
+            # Features that the model does not know are left out, not refused.
+            return {"n_features": WIDEST, **self.numbering, **options}
+        if self.format == "csv" and self.id is not None and self.id not in (self.names or ()):
+            # As it is written: 007 is not 7.
+            return {**options, "dtypes": {self.id: "str", **(options.get("dtypes") or {})}}
+        return options
+
+    def split(self, table: Table) -> tuple[Table, Columns]:
+        """The batch with the model's columns in the model's order, and the column to keep."""
+        self.rows_before += table.n_rows
+        if self.format == "libsvm":
+            if narrow(table, self.n_features) and not self.has_warned:
+                self.has_warned = True
+                warn_beyond(self.path, self.n_features)
+            return table, {}
+        kept = {}
+        if self.id is not None:
+            check_column(self.id, table.feature_names or (), self.path, "--id names")
+            kept[self.id] = table.X[self.id].to_numpy()
+        return self._frame(table), kept
+
+    def _frame(self, table: Table) -> Table:
+        present = table.feature_names or ()
+        names = [name for name in present if name != self.id] if self.names is None else self.names
+        for name in names:
+            check_column(name, present, self.path, "the model needs")
+        if len(names) != self.n_features:
+            raise DataError(
+                f"the model was fitted to {self.n_features} features without names, this file "
+                f"has {len(names)} columns, leave out the others",
+                path=self.path,
+            )
+        check_numbers(table, names, self.rows_before - table.n_rows, self.options)
+        found = with_columns(table, names)
+        if self.names is None:
+            return dataclasses.replace(found, X=found.X.to_numpy(dtype=float))
+        return found

@@ -1,0 +1,91 @@
+"""``rgboost fit``."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .. import RGBMClassifier, RGBMRegressor
+from ..data.readers import Table
+from .errors import CommandError, ExitCode, check_writable, writing
+from .options import with_estimator_parameters
+from .output import AsJson, print_json, print_lines
+from .progress import reporter
+from .summary import summarise, summary_lines
+from .tables import Format, FormatChoice, Read, read_rows, read_rows_like, reader_options
+from .task import TaskChoice, choose_task
+
+
+@with_estimator_parameters
+def fit(
+    train: Annotated[Path, typer.Argument(help="CSV, Parquet or LIBSVM, also .gz, .bz2, .xz.")],
+    out: Annotated[Path, typer.Option(help="Where to store the model.")],
+    parameters: dict[str, Any],
+    target: Annotated[
+        str | None,
+        typer.Option(help="Column to predict, by name or position (-1 is the last). Not LIBSVM."),
+    ] = None,
+    task: Annotated[TaskChoice, typer.Option(help="auto: by the target.")] = TaskChoice.AUTO,
+    valid: Annotated[
+        Path | None, typer.Option(help="Rows for early stopping, same columns as TRAIN.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Not a feature. Repeatable.")
+    ] = None,
+    format: Format = FormatChoice.AUTO,
+    read: Read = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fit a model to a file and store it.
+
+    Shows the losses while it runs, a bar on a terminal and lines elsewhere (--verbose 0: nothing),
+    then a summary. Every parameter of RGBMRegressor and RGBMClassifier is an option; lists and
+    mappings are written as JSON.
+
+      rgboost fit train.csv --target y --out model.rgb --valid valid.parquet
+    """
+    check_writable(out)
+    options = reader_options(read)
+    rows = read_rows(train, target, ignore or (), format, options)
+    assert rows.y is not None  # LIBSVM always has labels, the others were given a target
+    kind, reason = choose_task(task, rows.y)
+    estimator = RGBMRegressor() if kind == "regression" else RGBMClassifier()
+    estimator.set_params(**parameters)
+    held = None
+    if valid is not None:
+        held = read_rows_like(rows, valid, target, format, options)
+    began = time.perf_counter()
+    interrupted = _fit(estimator, rows, held)
+    seconds = time.perf_counter() - began
+    if rows.zero_based is not None:
+        estimator.zero_based_ = rows.zero_based  # for the files that are predicted
+    with writing(out):
+        estimator.save(out)
+    found = summarise(estimator, rows, task=kind, reason=reason, out=out, seconds=seconds)
+    if as_json:
+        print_json(found)
+    else:
+        print_lines(summary_lines(found))
+    if interrupted:
+        raise CommandError(
+            f"interrupted; {out} has the iterations that were done", ExitCode.INTERRUPTED
+        )
+
+
+def _fit(estimator: Any, rows: Table, held: Table | None) -> bool:
+    """Fit, telling the losses; whether Ctrl-C ended it, with some iterations done."""
+    told = [reporter()] if estimator.verbose else []
+    estimator.set_params(callbacks=told, verbose=0)
+    validation = {} if held is None else {"X_val": held.X, "y_val": held.y}
+    try:
+        estimator.fit(rows.X, rows.y, **validation)
+    except KeyboardInterrupt:
+        if not hasattr(estimator, "model_"):
+            raise
+        return True
+    finally:
+        estimator.set_params(callbacks=None)
+    return False

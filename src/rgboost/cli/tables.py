@@ -1,0 +1,171 @@
+"""Files of data as the commands read them."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .errors import CommandError, ExitCode
+from .options import literal
+
+if TYPE_CHECKING:
+    from ..data.readers import Table
+
+
+class FormatChoice(StrEnum):
+    """How a file is written."""
+
+    AUTO = "auto"
+    CSV = "csv"
+    PARQUET = "parquet"
+    LIBSVM = "libsvm"
+
+
+Format = Annotated[FormatChoice, typer.Option(help="auto: by the name, else by the first lines.")]
+Read = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="How to read the file, such as header=false, delimiter=;, skip_lines=1, "
+        "encoding=cp1252, 'missing_values=[\"?\"]', zero_based=true. Repeatable.",
+    ),
+]
+
+
+def reader_options(pairs: Sequence[str] | None) -> dict[str, Any]:
+    """The options of the readers from texts NAME=VALUE."""
+    found = {}
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise CommandError(f"--read {pair} has no value, write NAME=VALUE", ExitCode.USAGE)
+        keep = name in ("delimiter", "encoding", "decimal")
+        found[name] = value if keep else literal(value, name)
+    return found
+
+
+def file_format(path: Path, choice: FormatChoice) -> str:
+    """The format of a file, found or given."""
+    from ..data.readers import detect_format
+
+    return detect_format(path) if choice is FormatChoice.AUTO else choice.value
+
+
+def read_rows(
+    path: Path,
+    target: str | None,
+    ignore: Sequence[str],
+    format: FormatChoice,
+    options: dict[str, Any],
+) -> Table:
+    """Features and target of a whole file."""
+    from ..data.readers import read_table
+    from ..data.readers.frames import find_target
+    from .numbers import check_mostly_numbers
+
+    kind = file_format(path, format)
+    if kind == "libsvm":
+        if ignore:
+            raise CommandError(
+                "--ignore names columns, and LIBSVM files have none, leave it out", ExitCode.USAGE
+            )
+        return read_table(path, target, kind, **options)
+    if target is None:
+        some = ", ".join(map(repr, column_names(path, kind, options)[:10]))
+        raise CommandError(
+            f"{path}: the target is missing, name it by --target; the columns are {some}",
+            ExitCode.USAGE,
+        )
+    names = column_names(path, kind, options)
+    column = find_target(names, _name_or_position(target, names), path)
+    table = without(read_table(path, column, kind, **options), ignore)
+    check_mostly_numbers(table, column, options)
+    return table
+
+
+def column_names(path: Path, format: str, options: dict[str, Any]) -> tuple[str, ...]:
+    """The columns of a CSV or Parquet file."""
+    from ..data.readers import iter_tables
+
+    first = next(iter_tables(path, None, format, batch_rows=1, **options))
+    assert first.feature_names is not None
+    return first.feature_names
+
+
+def _name_or_position(target: str, names: Sequence[str]) -> str | int:
+    """A number is the position of the column, unless a column is called so."""
+    try:
+        return target if target in names else int(target)
+    except ValueError:
+        return target
+
+
+def without(table: Table, ignore: Sequence[str]) -> Table:
+    """The table less some columns."""
+    names = table.feature_names or ()
+    for name in ignore:
+        check_column(name, names, table.path, "--ignore names")
+    return with_columns(table, [name for name in names if name not in ignore])
+
+
+def with_columns(table: Table, names: Sequence[str]) -> Table:
+    """The table with these columns, in this order."""
+    return dataclasses.replace(table, X=table.X[list(names)], feature_names=tuple(names))
+
+
+def check_column(name: str, names: Sequence[str], path: Path, who: str) -> None:
+    """Raise if there is no such column; ``who`` wants it."""
+    from ..data.readers import DataError
+    from ..data.readers.errors import shorten
+
+    if name in names:
+        return
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4) or names[:10]
+    raise DataError(
+        f"there is no column {shorten(name)}, which {who}; there are {', '.join(map(repr, near))}",
+        path=path,
+    )
+
+
+WIDEST = 2**31 - 1
+"""Read a LIBSVM file with so many features, and none is refused for its number."""
+
+
+def narrow(table: Table, n_features: int) -> bool:
+    """Give a LIBSVM table its width; whether some features beyond it were left out."""
+    beyond = bool(table.X.indices.size and table.X.indices.max() >= n_features)
+    table.X.resize((table.n_rows, n_features))
+    return beyond
+
+
+def read_rows_like(
+    first: Table, path: Path, target: str | None, format: FormatChoice, options: dict[str, Any]
+) -> Table:
+    """Features and target of another file, with the columns of the first one."""
+    if file_format(path, format) == "libsvm":
+        if first.format == "libsvm":
+            options = {**options, "n_features": WIDEST, "zero_based": first.zero_based}
+            table = read_rows(path, None, (), format, options)
+            if narrow(table, first.n_features):
+                warn_beyond(path, first.n_features)
+            return table
+        raise CommandError(
+            f"{path}: {first.path} has columns with names, LIBSVM files have none, give a CSV or "
+            "Parquet file",
+            ExitCode.DATA,
+        )
+    table = read_rows(path, target, (), format, options)
+    names = first.feature_names or ()
+    for name in names:
+        check_column(name, table.feature_names or (), path, f"{first.path} has")
+    return with_columns(table, names)
+
+
+def warn_beyond(path: Path, n_features: int) -> None:
+    typer.echo(f"rgboost: {path}: features beyond the first {n_features:,} are left out", err=True)

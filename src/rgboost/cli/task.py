@@ -1,0 +1,41 @@
+"""Regression or classification: what a target asks for."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Task = Literal["regression", "classification"]
+
+
+class TaskChoice(StrEnum):
+    """What --task can be."""
+
+    AUTO = "auto"
+    REGRESSION = "regression"
+    CLASSIFICATION = "classification"
+
+
+MOST_CODES = 10
+"""Whole numbers with at most so many different values are taken for classes."""
+
+
+def choose_task(task: TaskChoice, y: NDArray[Any]) -> tuple[Task, str]:
+    """The task and the reason for it.
+
+    "auto": texts, truth values and categories are classes; so are two different values, and
+    whole numbers of which there are at most `MOST_CODES`. Everything else is regression.
+    """
+    if task is not TaskChoice.AUTO:
+        return task.value, "as asked"
+    if y.dtype.kind not in "iuf":
+        return "classification", "the target is not a number"
+    values = np.unique(y)
+    if len(values) == 2:
+        return "classification", "the target has two values"
+    if len(values) <= MOST_CODES and (values == np.round(values)).all():
+        return "classification", f"the target has {len(values)} whole values"
+    return "regression", f"the target has {len(values):,} values"

@@ -90,14 +90,17 @@ def fill_whole_gram(row_bins, entries, offsets, weight, tables, out, seat):
 
 @kernel()
 def add_pairs(row_bins, weight, lo, hi, table):
-    """Weights of pairs of stored bins of rows lo..hi; a bin with itself is on the diagonal."""
+    """Weights of pairs of stored bins of rows lo..hi; a bin with itself is on the diagonal.
+
+    An unsigned index spares the test for a negative one.
+    """
     for i in range(lo, hi):
         mine = row_bins.bins[row_bins.start[i] : row_bins.start[i + 1]]
         w = weight[i]
         for a in range(mine.shape[0]):
-            row = table[mine[a]]
+            row = table[np.uint32(mine[a])]
             for b in range(a, mine.shape[0]):
-                row[mine[b]] += w
+                row[np.uint32(mine[b])] += w
 
 
 @kernel()

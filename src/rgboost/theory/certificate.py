@@ -20,7 +20,7 @@ from .training import one_blas_thread, training_of
 _SAME_LOSS = 1e-6
 """Relative difference from the training loss in the trace that tells other rows from the same."""
 
-MOST_PRODUCTS = 20.0
+MOST_PRODUCTS = 22.0
 MOST_PRODUCTS_TO_ROUNDING = 300.0
 
 
@@ -97,8 +97,9 @@ def certificate(
     loss : the loss, for an outcome of `boost`.
     radius : float, optional
         See `Certificate`. Smaller is cheaper; ``math.inf`` asks for a bound against every
-        combination of weak-learners. Default: 1,000 standard deviations of the scores. It does
-        not matter where the Gram matrix is factorised: there the bound holds for all.
+        combination of weak-learners. Default: that, if it is within ``max_products``, and
+        otherwise 1,000 standard deviations of the scores. It does not matter where the Gram
+        matrix is factorised: there the bound holds for all.
     exact : bool, optional
         Whether to factorise the Gram matrix of the weak-learners, or to use conjugate gradients.
         Default: factorise if that is cheap (few learners, or few rows).
@@ -107,7 +108,7 @@ def certificate(
     tolerance : float, optional
         Stop as soon as the gap is known to be below this; go on until it is known to be above.
     max_products : float, optional
-        Budget of conjugate gradients, in passes over the data there and back. Default: 20, or 300
+        Budget of conjugate gradients, in passes over the data there and back. Default: 22, or 300
         if the radius is inf.
     n_jobs : threads; None for all that the process may use.
 
@@ -132,10 +133,10 @@ def certificate(
     training, path, score, losses = training_of(fitted, X, y, sample_weight, loss, threads)
     with training.team(threads) as team, one_blas_thread():
         span = training.span(team)
+        ground = training.ground(span, exact)
         if path is not None:
             score = training.score(span, path)
         assert score is not None
-        ground = training.ground(span, exact)
         mean = ground.value(score) / ground.total_weight
         if abs(mean - losses[-1]) > _SAME_LOSS * abs(losses[-1]) + 1e-12 * abs(losses[0]):
             raise ValueError(

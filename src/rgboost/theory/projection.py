@@ -13,6 +13,7 @@ to lie in the domain of the conjugate loss, and where the curvature is small the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -24,6 +25,10 @@ from .span import Span, Vector
 
 _RANK = 4.0
 """Pivots below this many units of rounding, times the size of the matrix, count as zero."""
+
+
+_STRAIGHT = 1e-13
+"""Curvature along a direction, relative to what the preconditioner expects, that is none."""
 
 
 class Diagonal:
@@ -84,6 +89,7 @@ class Step:
     decrease : what the step gains on the quadratic model.
     error : sums' M sums with the preconditioner M: how far from the exact step, squared.
     first_error : the same at the start.
+    rate : by how many powers of e the last product reduced the root of the error.
     products : products with A and A' that it took, in pairs.
     """
 
@@ -96,6 +102,7 @@ class Step:
     error: float
     first_error: float
     products: float
+    rate: float = 0.0
 
 
 Stop = Callable[[Step], bool]
@@ -134,7 +141,7 @@ def newton_step(
         along = span.rows(direction)
         curve = span.sums(heavy * along)
         bend = float((direction * curve).sum())
-        if bend <= 0.0:
+        if not bend > _STRAIGHT * step.error:  # nothing to hold the step: no solution
             break
         length = step.error / bend
         step.t += length * direction
@@ -144,6 +151,7 @@ def newton_step(
         step.products += 1.0
         z = system.solver.solve(step.sums)
         before, step.error = step.error, float((step.sums * z).sum())
+        step.rate = 0.5 * math.log(before / step.error) if step.error > 0.0 else math.inf
         direction *= step.error / before
         direction -= z
     step.dual = gradient + curvature * step.change

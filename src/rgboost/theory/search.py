@@ -21,6 +21,9 @@ _FLAT = 1e-3
 _FAR = 0.01
 """A step that gains more than this share of the loss is taken before a bound is worth its cost."""
 
+_ROUGH = 0.25
+"""Share of its gain that the error of such a step may have."""
+
 _SHARE = 0.1
 """Share of the gap that the error of conjugate gradients may have."""
 
@@ -39,8 +42,8 @@ _MOST_EXACT = 15.0
 _MOST_PRODUCTS = 1000.0
 """Products that one solution by conjugate gradients may take, whatever the budget."""
 
-_POOR = 0.1
-"""A bound below this share of the loss may be worse than the one that takes no effort."""
+_POOR = 0.9
+"""A bound below this share of the best loss found may be worse than the one of v = 0."""
 
 _SCALES = 6
 """Rounds of the search for the best scale of v."""
@@ -63,6 +66,7 @@ class Searcher:
         self.far = effort.enough if self.optimise else _FAR
         self.flat = _FLAT
         self.length = 0.0
+        self.go_on: bool | None = None
         self.last = np.zeros_like(score), score, loss, 0.0
         self.last_radius, self.last_error = math.inf, 0.0
 
@@ -111,22 +115,32 @@ class Searcher:
     def _rough(self, step: Step) -> bool:
         """Good enough to see whether the optimum is far, and to take the step if it is."""
         near = step.first_error <= self.far * abs(self.found.loss)
-        share = _SHARE**2 if self.optimise else _SHARE
+        share = 0.01 if self.optimise else _ROUGH
         return near or step.error <= share * step.decrease
 
     def _precise(self, step: Step) -> bool:
-        """Whether what is left of A' W v is worth little, or is rounding."""
+        """Whether what is left of A' W v is rounding, or worth little and not rounding soon."""
         ground = self.ground
         error = ground.largest_group(step.sums)
-        if error <= 0.1 * _EXACT * self.length:
+        if error <= 0.5 * _EXACT * self.length:
             return True
         gap = step.decrease + (self.effort.tightness - 1.0) * self.found.decrease
         aim = 0.5 * _SHARE * max(gap, self.effort.enough * abs(self.found.loss))
-        return (
-            not ground.exact
-            and step.error <= aim
-            and self._radius(step) * ground.root * error <= aim
-        )
+        if ground.exact or step.error > aim or self._radius(step) * ground.root * error > aim:
+            return False
+        if self.go_on is None:
+            reachable = self._to_rounding(step, error) <= self._left()
+            self.go_on = reachable and self.wanted_radius is None
+        return not self.go_on
+
+    def _to_rounding(self, step: Step, error: float) -> float:
+        """Products from the beginning of a step until v is exact, at the rate so far."""
+        done = step.products - 0.5
+        rate = 0.5 * math.log(step.first_error / step.error) / done if done > 0.0 else 0.0
+        rate = max(rate, step.rate)
+        if rate <= 0.0:
+            return math.inf
+        return step.products + 0.5 + math.log(error / (0.5 * _EXACT * self.length)) / rate
 
     def _advance(self) -> float:
         """One step of Newton's method: a bound at the present scores, then lower scores."""
@@ -138,6 +152,7 @@ class Searcher:
         metric = np.maximum(curvature, least * (float(curvature.max()) or 1.0))
         heavy = ground.weight * metric
         found.steps += 1
+        self.go_on = None
         system = System(ground.span, ground.weight, Diagonal(ground.span, heavy))
         step = None
         if not ground.quadratic and not (ground.exact and self.optimise):

@@ -309,7 +309,7 @@ def add_row_bins(row_bins, tables, out):
     for i in range(out.shape[0]):
         total = 0.0
         for k in range(row_bins.start[i], row_bins.start[i + 1]):
-            total += tables[row_bins.bins[k]]
+            total += tables[np.uint32(row_bins.bins[k])]
         out[i] += total
 
 

@@ -10,7 +10,7 @@ import rgboost
 ROOT = Path(rgboost.__file__).parent
 ORDER = [
     "_jit", "_math", "_team", "_validation", "data", "losses", "selection", "model", "learners",
-    "steps", "boosting", "coordinate", "estimators", "experiments", "theory", "cli", "__main__",
+    "steps", "boosting", "coordinate", "estimators", "theory", "experiments", "cli", "__main__",
 ]  # fmt: skip
 
 

@@ -43,6 +43,7 @@ class Rgboost(Peer):
             "max_bins": spec.max_bins,
             "binning": self.binning,
             "learning_rate": spec.learning_rate,
+            "early_stopping": False,
             "engine": self.engine,
             "n_jobs": spec.threads,
             "random_state": spec.seed,

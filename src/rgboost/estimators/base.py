@@ -188,11 +188,12 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         """The settings of the paper's experiments; ``parameters`` override them.
 
         Start from zero, learning rate 1, 100 percentiles above 10,000 rows and every value below,
-        groups are features, and a ridge of 0.0001 for the logistic loss.
+        groups are features, no early stopping, and a ridge of 0.0001 for the logistic loss.
         """
         preset: dict[str, Any] = {
             "init": "zero",
             "learning_rate": 1.0,
+            "early_stopping": False,
             "max_bins": "paper",
             "binning": "quantile",
             "selection": "groups",

@@ -14,6 +14,7 @@ from rgboost.data.binning import (
     encode_dense,
     encode_sparse,
     make_plan,
+    sparse_columns,
 )
 from tests.data_strategies import problems
 from tests.naive import naive_cuts
@@ -38,13 +39,13 @@ def test_cuts_and_codes(problem, plan, weighted):
 
 
 @pytest.mark.kernel
-@given(problems(), plans, st.booleans())
-def test_sparse_is_dense(problem, plan, weighted):
+@given(problems(), plans, st.booleans(), st.sampled_from(["csc", "csr", "coo"]))
+def test_sparse_is_dense(problem, plan, weighted, kind):
     X, _, weight = problem
     w = weight if weighted else None
     cuts, codes = bin_dense(X, make_plan(*plan), w)
-    sparse = scipy.sparse.csc_array(X)
-    sparse_cuts, entries = bin_sparse(sparse, make_plan(*plan), w)
+    sparse = scipy.sparse.csc_array(X).asformat(kind)
+    sparse_cuts, entries = bin_sparse(sparse_columns(sparse), make_plan(*plan), w)
     np.testing.assert_array_equal(sparse_cuts.offsets, cuts.offsets)
     np.testing.assert_array_equal(sparse_cuts.thresholds, cuts.thresholds)
     np.testing.assert_allclose(sparse_cuts.left_weight, cuts.left_weight, rtol=1e-14)
@@ -53,6 +54,16 @@ def test_sparse_is_dense(problem, plan, weighted):
         stored = slice(entries.indptr[g], entries.indptr[g + 1])
         column[entries.rows[stored]] = entries.codes[stored]
         np.testing.assert_array_equal(column, codes[g, : len(X)])
+
+
+def test_columns_of_a_sparse_matrix_with_zeros_and_duplicates():
+    data = np.array([1.0, 2.0, 0.0, 3.0, 4.0])
+    matrix = scipy.sparse.csr_array((data, [2, 0, 1, 0, 0], [0, 3, 5]), shape=(2, 3))
+    columns = sparse_columns(matrix)
+    assert columns.indptr.tolist() == [0, 2, 2, 3]
+    assert columns.rows.tolist() == [0, 1, 0]
+    assert columns.data.tolist() == [2.0, 7.0, 1.0]
+    np.testing.assert_array_equal(matrix.data, data)
 
 
 @given(problems(), plans)
@@ -134,10 +145,10 @@ def test_search(cuts, x):
 def test_encoding_unseen_sparse_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 3)) * (rng.random((50, 3)) < 0.5)
-    cuts, _ = bin_sparse(scipy.sparse.csc_array(X), make_plan(8, "quantile"))
+    cuts, _ = bin_sparse(sparse_columns(scipy.sparse.csc_array(X)), make_plan(8, "quantile"))
     other = rng.normal(size=(20, 3)) * (rng.random((20, 3)) < 0.5)
     dense = encode_dense(other, cuts)
-    entries = encode_sparse(scipy.sparse.csc_array(other), cuts)
+    entries = encode_sparse(sparse_columns(scipy.sparse.csc_array(other)), cuts)
     for g in range(3):
         column = np.full(20, entries.zero_code[g])
         stored = slice(entries.indptr[g], entries.indptr[g + 1])

@@ -63,6 +63,39 @@ class SparseCodes(NamedTuple):
     only_code: NDArray[np.int64]
 
 
+class SparseColumns(NamedTuple):
+    """Sparse columns with ascending rows, no stored zeros and no duplicates.
+
+    Entry k has the value ``data[order[k]]``, or ``data[k]`` if ``order`` is empty: values are not
+    copied, and positions take half their memory.
+    """
+
+    n_rows: int
+    indptr: NDArray[np.integer]
+    rows: NDArray[np.int32]
+    data: NDArray[np.floating]
+    order: NDArray[np.integer]
+
+
+def sparse_columns(X: Any) -> SparseColumns:
+    """The columns of a sparse matrix, which is left alone."""
+    clean = X.format in ("csr", "csc") and X.has_canonical_format and bool(np.all(X.data))
+    order = np.empty(0, np.int32)
+    if not clean:
+        columns = scipy.sparse.csc_array(X, copy=True)
+        columns.sum_duplicates()
+        columns.eliminate_zeros()
+    elif X.format == "csc":
+        columns = X
+    else:
+        positions = np.arange(X.nnz, dtype=np.int32 if X.nnz < 2**31 else np.int64)
+        columns = scipy.sparse.csr_array((positions, X.indices, X.indptr), X.shape).tocsc()
+        order = columns.data
+    data = X.data if len(order) else columns.data
+    rows = columns.indices.astype(np.int32, copy=False)
+    return SparseColumns(X.shape[0], columns.indptr, rows, data, order)
+
+
 class CutPlan(NamedTuple):
     """How many thresholds at most, at quantiles and evenly spaced."""
 
@@ -109,35 +142,39 @@ def bin_dense(
 
 
 def bin_sparse(
-    X: scipy.sparse.csc_array,
+    X: SparseColumns,
     plan: CutPlan,
     weight: NDArray[np.float64] | None = None,
     n_jobs: int = 1,
 ) -> tuple[Cuts, SparseCodes]:
     """Cuts of a sparse matrix, and the bins of its stored entries. Cost follows the entries."""
-    n_rows, n_features = X.shape
-    if X.nnz < _ENTRIES_FOR_THREADS:
+    total = float(X.n_rows) if weight is None else float(weight.sum())
+    if len(X.rows) < _ENTRIES_FOR_THREADS:
         n_jobs = 1
-    w = np.empty(0) if weight is None else weight
-    total = float(n_rows) if weight is None else float(weight.sum())
+    cuts = cut_sparse(X, plan, np.empty(0) if weight is None else weight, total, n_jobs)
+    return cuts, encode_sparse(X, cuts, n_jobs)
 
+
+def cut_sparse(
+    X: SparseColumns, plan: CutPlan, weight: NDArray[np.float64], total: float, n_jobs: int = 1
+) -> Cuts:
+    """Cuts of sparse columns; weights are 1 if there are none."""
     # A column has at most as many cuts as entries. Pages that are never written take no memory.
     most = np.minimum(np.diff(X.indptr), plan.max_bins - 1)
     room = np.concatenate([np.zeros(1, np.int64), np.cumsum(most, dtype=np.int64)])
     thresholds, left_weight = np.empty(room[-1]), np.empty(room[-1])
-    offsets = np.zeros(n_features + 1, np.int64)
+    counts = np.zeros(len(room), np.int64)
 
     def cut_range(start: int, stop: int) -> None:
-        out = room, thresholds, left_weight, offsets
-        cut_sparse_columns(X.indptr, X.indices, X.data, w, total, n_rows, plan, start, stop, *out)
+        out = room, thresholds, left_weight, counts
+        cut_sparse_columns(X, weight, total, plan, start, stop, *out)
 
-    map_ranges(cut_range, n_features, n_jobs, at_least=64)
-    offsets = np.cumsum(offsets)
+    map_ranges(cut_range, len(room) - 1, n_jobs, at_least=64)
+    offsets = np.cumsum(counts)
     for values in (thresholds, left_weight):
         close_gaps(room, offsets, values)
         values.resize(offsets[-1], refcheck=False)
-    cuts = Cuts(offsets, thresholds, left_weight)
-    return cuts, encode_sparse(X, cuts, n_jobs)
+    return Cuts(offsets, thresholds, left_weight)
 
 
 def encode_dense(
@@ -159,20 +196,19 @@ def encode_dense(
     return codes
 
 
-def encode_sparse(X: scipy.sparse.csc_array, cuts: Cuts, n_jobs: int = 1) -> SparseCodes:
+def encode_sparse(X: SparseColumns, cuts: Cuts, n_jobs: int = 1) -> SparseCodes:
     """Bins of the stored entries of a sparse matrix."""
-    codes = np.empty(X.nnz, cuts.code_dtype())
+    codes = np.empty(len(X.rows), cuts.code_dtype())
     zero_code = np.empty(cuts.n_features, np.int64)
     only_code = np.empty(cuts.n_features, np.int64)
     indptr = X.indptr.astype(np.int64)
 
     def encode_range(start: int, stop: int) -> None:
         cut = cuts.offsets, cuts.thresholds
-        encode_entries(indptr, X.data, *cut, start, stop, codes, zero_code, only_code)
+        encode_entries(indptr, X.data, X.order, *cut, start, stop, codes, zero_code, only_code)
 
     map_ranges(encode_range, cuts.n_features, n_jobs, at_least=64)
-    rows = X.indices.astype(np.int32, copy=False)
-    return SparseCodes(indptr, rows, codes, zero_code, only_code)
+    return SparseCodes(indptr, X.rows, codes, zero_code, only_code)
 
 
 def empty_codes(n_features: int, n_rows: int, code_type: type) -> NDArray[np.unsignedinteger]:
@@ -246,27 +282,31 @@ def cut_columns(ordered, order, weight, plan):
 
 @kernel()
 def cut_sparse_columns(
-    indptr, indices, data, weight, total, n_rows, plan, start, stop,
-    room, thresholds_out, left_weight_out, count_out,
-):  # fmt: skip
+    columns, weight, total, plan, start, stop, room, thresholds_out, left_weight_out, count_out
+):
     """Cuts of the sparse columns start..stop: of the distinct stored values, and of zero with the
     weight of the rest. Those of column c go to ``room[c]``; ``count_out[c + 1]`` says how many."""
+    indptr, data, positions = columns.indptr, columns.data, columns.order
     weighted = weight.shape[0] > 0
     longest = 0
     for c in range(start, stop):
         longest = max(longest, indptr[c + 1] - indptr[c])
+    column = np.empty(longest, data.dtype)
     values = np.empty(longest + 1, np.float64)
     cumulative = np.empty(longest + 1, np.float64)
     for c in range(start, stop):
-        entries = data[indptr[c] : indptr[c + 1]]
-        rows = indices[indptr[c] : indptr[c + 1]]
-        stored = entries.shape[0]
+        rows = columns.rows[indptr[c] : indptr[c + 1]]
+        stored = rows.shape[0]
+        entries = column[:stored]
+        for k in range(stored):
+            e = indptr[c] + k
+            entries[k] = data[positions[e]] if positions.shape[0] > 0 else data[e]
         order = sorted_order(entries)
         stored_weight = 0.0
         for k in range(stored):
             stored_weight += weight[rows[k]] if weighted else 1.0
         zero_weight = total - stored_weight
-        zero_pending = stored < n_rows
+        zero_pending = stored < columns.n_rows
         n_distinct = np.int64(0)  # a plain 0 would compile `choose_cuts` once more
         below = 0.0
         for k in range(stored):
@@ -392,14 +432,17 @@ def encode_columns(columns, offsets, thresholds, codes_out):
 
 
 @kernel()
-def encode_entries(indptr, data, offsets, thresholds, start, stop, codes_out, zero_out, only_out):
+def encode_entries(
+    indptr, data, order, offsets, thresholds, start, stop, codes_out, zero_out, only_out
+):
     """`encode_columns` for the stored entries of the columns start..stop, and for zero."""
     for c in range(start, stop):
         cuts = thresholds[offsets[c] : offsets[c + 1]]
         zero_out[c] = count_below(cuts, 0.0)
         only_out[c] = -1
         for k in range(indptr[c], indptr[c + 1]):
-            codes_out[k] = count_below(cuts, data[k])
+            x = data[order[k]] if order.shape[0] > 0 else data[k]
+            codes_out[k] = count_below(cuts, x)
             if k == indptr[c]:
                 only_out[c] = codes_out[k]
             elif codes_out[k] != only_out[c]:

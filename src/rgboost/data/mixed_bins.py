@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -20,12 +19,14 @@ from .binning import (
     CutPlan,
     Cuts,
     SparseCodes,
+    SparseColumns,
     bin_dense,
     bin_sparse,
-    cut_sparse_columns,
+    cut_sparse,
     empty_codes,
     encode_dense,
     encode_sparse,
+    sparse_columns,
 )
 
 Matrix = NDArray[np.floating] | scipy.sparse.csc_array
@@ -81,8 +82,7 @@ def columns_with_missing(X: Matrix) -> NDArray[np.bool_]:
         found = np.zeros(X.shape[1], dtype=bool)
         if not np.isnan(X.data).any():
             return found
-        columns = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
-        found[columns[np.isnan(X.data)]] = True
+        found[scipy.sparse.coo_array(X).col[np.isnan(X.data)]] = True
         return found
     with np.errstate(all="ignore"):
         if np.isfinite(X.sum()):  # one pass that allocates nothing
@@ -119,8 +119,11 @@ def cut_mixed(
     edges: list[Vector] = [np.empty(0)] * n_features
     plain = np.flatnonzero(~categorical & ~missing)
     if len(plain):
-        bin_matrix: Any = bin_sparse if scipy.sparse.issparse(X) else bin_dense
-        cuts = bin_matrix(X[:, plain], plan, weight, n_jobs)[0]
+        part = X[:, plain]
+        if scipy.sparse.issparse(X):
+            cuts = bin_sparse(sparse_columns(part), plan, weight, n_jobs)[0]
+        else:
+            cuts = bin_dense(part, plan, weight, n_jobs)[0]
         for g, found in zip(plain, np.split(cuts.thresholds, cuts.offsets[1:-1]), strict=True):
             edges[g] = found
 
@@ -181,8 +184,9 @@ def _sparse_thresholds(
         return np.empty(0)
     lost = float(len(gone)) if weight is None else float(weight[gone].sum())
     w = np.empty(0) if weight is None else weight
-    indptr = np.array([0, known.sum()], dtype=X.indptr.dtype)
-    return cut_sparse_columns(indptr, rows[known], data[known], w, total - lost, n_known, plan)[1]
+    indptr = np.array([0, known.sum()])
+    column = SparseColumns(n_known, indptr, rows[known], data[known], np.empty(0, np.int32))
+    return cut_sparse(column, plan, w, total - lost).thresholds
 
 
 def _for_each(function: Callable[[int], None], items: NDArray[np.int64], n_jobs: int) -> None:
@@ -218,7 +222,7 @@ def encode_mixed(
 def encode_mixed_sparse(X: scipy.sparse.csc_array, cuts: MixedCuts, n_jobs: int = 1) -> SparseCodes:
     """Bins of the stored entries of a sparse matrix, and of zero."""
     everything = np.arange(cuts.n_features)
-    coded = encode_sparse(X, _numeric_cuts(cuts, everything), n_jobs)
+    coded = encode_sparse(sparse_columns(X), _numeric_cuts(cuts, everything), n_jobs)
     codes = coded.codes.astype(cuts.code_dtype(), copy=False)
     n_values = cuts.n_values
     for g in np.flatnonzero(cuts.categorical | columns_with_missing(X)):

@@ -19,6 +19,7 @@ from ..data.binning import (
     encode_dense,
     encode_sparse,
     make_plan,
+    sparse_columns,
 )
 from ..data.mixed_bins import columns_with_missing, without_missing
 from ..model import Coverage, Path, StumpModel
@@ -98,21 +99,18 @@ class Stumps(LearnerFamily):
         plan = make_plan(self.bins_for(X.shape[0]), self.binning)
         total = float(X.shape[0]) if weight is None else float(weight.sum())
         arrays: Any
-        sparse = scipy.sparse.issparse(X)
-        columns = as_sorted_csc(X) if sparse else X
-        missing = columns_with_missing(columns)
+        missing = columns_with_missing(X)
         if self.categorical or missing.any():
             categorical = np.zeros(X.shape[1], dtype=bool)
             categorical[list(self.categorical)] = True
             signed = self.leaves == "signed"
             return prepare_mixed(
-                columns, categorical, missing, plan, weight, signed,
+                as_columns(X), categorical, missing, plan, weight, signed,
                 groups=groups, names=names, n_jobs=n_jobs,
             )  # fmt: skip
-        if sparse:
-            cells = float(columns.nnz + X.shape[1])
-            cuts, entries = bin_sparse(columns, plan, weight, n_jobs)
-            del columns  # the bins say it all; room for what follows
+        if scipy.sparse.issparse(X):
+            cuts, entries = bin_sparse(sparse_columns(X), plan, weight, n_jobs)
+            cells = float(len(entries.rows) + X.shape[1])
             arrays = SparseStumps(entries, make_splits(cuts, total, self.leaves == "signed"))
         else:
             cuts, codes = bin_dense(X, plan, weight, n_jobs)
@@ -140,14 +138,12 @@ class PreparedStumps(Prepared):
         return not self.arrays.splits.signed
 
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
-        sparse = scipy.sparse.issparse(X)
-        columns = as_sorted_csc(X) if sparse else X
-        if columns_with_missing(columns).any():
+        if columns_with_missing(X).any():
             splits = self.arrays.splits
             cuts = without_missing(self.cuts, splits.total_weight)
-            return mixed_arrays(columns, cuts, splits, mixed_columns(cuts), n_jobs)
-        if sparse:
-            entries = encode_sparse(columns, self.cuts, n_jobs)
+            return mixed_arrays(as_columns(X), cuts, splits, mixed_columns(cuts), n_jobs)
+        if scipy.sparse.issparse(X):
+            entries = encode_sparse(sparse_columns(X), self.cuts, n_jobs)
             return SparseStumps(entries, self.arrays.splits)
         return dense_stumps(encode_dense(X, self.cuts, n_jobs), self.arrays.splits)
 
@@ -158,9 +154,11 @@ class PreparedStumps(Prepared):
         return Coverage.of(model, self.cuts, float(self.arrays.splits.total_weight))
 
 
-def as_sorted_csc(X: Any) -> scipy.sparse.csc_array:
-    """A CSC copy with sorted rows, no explicit zeros and no duplicates; X is left alone."""
-    columns = scipy.sparse.csc_array(X, copy=scipy.sparse.issparse(X) and X.format == "csc")
+def as_columns(X: Any) -> Any:
+    """Of a sparse X a CSC copy with sorted rows, no explicit zeros and no duplicates."""
+    if not scipy.sparse.issparse(X):
+        return X
+    columns = scipy.sparse.csc_array(X, copy=X.format == "csc")
     columns.sum_duplicates()
     columns.eliminate_zeros()
     return columns

@@ -19,11 +19,11 @@ MEBI = 2**20
 
 
 def small(bench: Bench) -> None:
-    """208 x 60 (sonar's shape): 1,000 stumps, one thread."""
+    """208 x 60 (sonar's shape): 1,000 stumps."""
     X, y = data.dense(208, 60)
     X = X.astype(np.float64)
     for t in (None, math.isqrt(60)):
-        spec = bench.spec(X, t=t, max_bins=255, threads=1)
+        spec = bench.spec(X, t=t, max_bins=255)
         _whole_fits(bench, [Rgboost(), ALL["LightGBM"], ALL["XGBoost"]], X, y, spec, 1000)
 
 

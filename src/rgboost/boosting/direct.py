@@ -19,8 +19,8 @@ _PARTIAL_BYTES = 64 << 20
 _ROW_CELLS = 5
 """What a row's new residual costs, in entries: 2 nanoseconds if the loss needs an exponential."""
 
-_CELLS_PER_THREAD = 20_000
-"""Entries of the data per iteration and thread (about 8 microseconds) that make a thread pay."""
+_CELLS_PER_THREAD = 6_500
+"""Entries of the data per iteration and thread (about 4 microseconds) that make a thread pay."""
 
 
 def run_direct(problem: Problem, score: Any = None, held_score: Any = None) -> None:

@@ -83,9 +83,13 @@ class Part:
     optional: bool = field(default=False)
 
 
+NOT_STORED = {"callbacks"}
+"""Parameters that are functions and only matter while fitting: a loaded model has the defaults."""
+
 FITTED: dict[str, Value] = {
     "n_features_in_": Value(lambda value: is_count(value) and 0 < value < FEATURES_MOST),
     "n_iter_": Value(is_count),
+    "best_iteration_": Value(is_count, optional=True),
     "n_learners_": Value(is_count),
     "subset_size_": Value(is_count),
     "intercept_": Value(is_number),

@@ -14,7 +14,16 @@ True
 """
 
 from .boosting.callbacks import Callback, LogProgress, ProgressBar, TimeLimit
+from .boosting.checkpoint import Checkpoint
 from .boosting.stopping import EarlyStopping
 from .boosting.trace import Progress
 
-__all__ = ["Callback", "EarlyStopping", "LogProgress", "Progress", "ProgressBar", "TimeLimit"]
+__all__ = [
+    "Callback",
+    "Checkpoint",
+    "EarlyStopping",
+    "LogProgress",
+    "Progress",
+    "ProgressBar",
+    "TimeLimit",
+]

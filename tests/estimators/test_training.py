@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rgboost import RGBMClassifier, RGBMRegressor
-from rgboost.callbacks import LogProgress, ProgressBar, TimeLimit
+from rgboost.callbacks import Checkpoint, LogProgress, ProgressBar, TimeLimit
 
 CASES = [(RGBMRegressor, *load_diabetes(return_X_y=True)),
          (RGBMClassifier, *load_breast_cancer(return_X_y=True))]  # fmt: skip
@@ -167,3 +167,46 @@ def test_ctrl_c_leaves_a_usable_model(Model, X, y):
     assert {k: v for k, v in vars(model).items() if k != "callbacks"} == {
         k: v for k, v in before.items() if k != "callbacks"
     }
+
+
+@each
+@pytest.mark.parametrize("early_stopping", [False, True])
+@pytest.mark.parametrize("random_state", [None, 3])
+def test_warm_start(Model, X, y, early_stopping, random_state):
+    model = Model(
+        max_iter=30, warm_start=True, early_stopping=early_stopping, random_state=random_state,
+        engine="direct",
+    )  # fmt: skip
+    model.fit(X, y)
+    first = model.trace_.learner
+    model.set_params(max_iter=200).fit(X, y)
+    np.testing.assert_array_equal(model.trace_.learner[:30], first)
+    if random_state is not None:
+        whole = clone(model).set_params(warm_start=False).fit(X, y)
+        np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+        np.testing.assert_array_equal(model.trace_.train_loss, whole.trace_.train_loss)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="had other data"):
+        model.fit(X[::2], y[::2])
+    np.testing.assert_array_equal(model.predict(X), before)
+    model.set_params(warm_start=False, max_iter=20).fit(X[::2], y[::2])
+    assert model.n_iter_ == 20
+
+
+@each
+def test_ctrl_c_checkpoint_resume(Model, X, y, tmp_path):
+    path = tmp_path / "fit.npz"
+    pressed = []
+
+    def press(progress):
+        if progress.iteration >= 100 and not pressed:
+            pressed.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    whole = Model(max_iter=5000, random_state=0, early_stopping=True).fit(X, y)
+    model = clone(whole).set_params(callbacks=[Checkpoint(path), press], n_iter_no_change=10**6)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    model = clone(whole).fit(X, y, resume=path)
+    assert model.n_iter_ == whole.n_iter_
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))

@@ -11,7 +11,7 @@ from .._team import Team
 from .loop import Work, run_block
 from .problem import BlockLength, Problem
 from .python_loss import run_block_with_python_loss
-from .rows import Rows, make_rows, start_rows
+from .rows import Rows, keep_rows, make_rows, restore_rows, start_rows
 
 _PARTIAL_BYTES = 64 << 20
 """Most memory for sums per chunk of rows; above it columns are searched whole."""
@@ -36,18 +36,25 @@ def run_direct(problem: Problem, score: Any = None, held_score: Any = None) -> N
         problem.start,
         held_score,
     )
-    if compiled:
-        start_rows(terms, rows)
-        start_rows(terms, held_rows)
+    kept = problem.rows_to_resume("direct")
+    for name, some in (("train", rows), ("held", held_rows)):
+        if kept is not None:
+            restore_rows(some, name, kept)
+        elif compiled:
+            start_rows(terms, some)
     cells = problem.cells_per_iteration() + _ROW_CELLS * len(problem.y)
     work = _work(problem, rows)
     recorder, length = problem.recorder, BlockLength(problem)
+    problem.begin(
+        "direct", lambda: (recorder.done, keep_rows(rows, "train") | keep_rows(held_rows, "held"))
+    )
     learners, held_learners = problem.prepared.arrays, problem.held_arrays
     begun = time.perf_counter() - recorder.seconds[recorder.done]
     with Team(team_size(problem.n_jobs, cells) if compiled else 1) as team:
         while recorder.left_to_do:
             n = length.next(recorder.left_to_do)
             block_begun = time.perf_counter()
+            problem.begin_block()
             subsets = problem.selection.subsets(problem.prepared.layout, problem.rng, n)
             record = recorder.record(n)
             team.run(

@@ -22,6 +22,7 @@ from .direct import run_direct
 from .gram import default_gram_memory, gram_obstacle, run_gram
 from .interrupt import DeferredInterrupt
 from .problem import Problem, Validation
+from .state import RunState
 from .step_length import make_rule
 from .stopping import EarlyStopping, best_iteration
 from .surrogate import run_surrogate, surrogate_obstacle
@@ -44,6 +45,9 @@ class Boosted:
     prepared: Prepared
     best_iteration: int
     interrupted: bool = False
+    state: RunState | None = None
+    """What ``resume`` of another call goes on from, if ``keep_state`` was asked for; None if the
+    run was interrupted in the middle of a block."""
 
 
 def boost(
@@ -68,6 +72,8 @@ def boost(
     engine: Engine = "auto",
     gram_memory: int | None = None,
     tol: float = 1e-8,
+    resume: RunState | None = None,
+    keep_state: bool = False,
 ) -> Boosted:
     """Run Algorithm 2 (RGBM).
 
@@ -89,6 +95,11 @@ def boost(
     Ctrl-C ends the run after the block of iterations that is under way (about 50 milliseconds),
     and what was done until then is returned, marked as ``interrupted``. Before the first iteration
     is done, and at the second Ctrl-C if nothing is done, KeyboardInterrupt is raised.
+
+    ``resume`` goes on from the state of a run on the same data (``Boosted.state``, or
+    ``RunState.load`` of a checkpoint); ``n_iter`` counts the iterations of both. The result is
+    that of one run, to the last bit, if the engine is the same: ``"auto"`` goes on with the engine
+    that the run began with.
     """
     rule = make_rule(step, loss, learning_rate, len(y))
     loss.check_labels(y)
@@ -136,15 +147,26 @@ def boost(
             ),
             n_jobs=n_jobs,
             callbacks=tuple(listeners),
+            resume=None if resume is None else check_fits(resume, n_iter, engine),
         )
+        if resume is not None and resume.fingerprint != problem.fingerprint():
+            raise ValueError(
+                "The run to go on with had other data, another loss or other weak-learners; "
+                "give those of that run, or begin anew."
+            )
         interrupted = _run(problem, engine, gram_memory, tol)
-    return _outcome(problem, early_stopping, interrupted)
+        state = problem.state() if keep_state else None
+    return _outcome(problem, early_stopping, interrupted, state)
 
 
 def _run(problem: Problem, engine: Engine, gram_memory: int | None, tol: float) -> bool:
     """Run an engine; whether Ctrl-C ended it with something done."""
     memory = default_gram_memory() if gram_memory is None else gram_memory
-    if engine == "auto":
+    if problem.resume is not None:
+        if problem.resume.finished or problem.wants_to_stop():
+            return False
+        engine = problem.resume.engine  # type: ignore[assignment]
+    elif engine == "auto":
         engine = choose_engine(problem, memory)
     try:
         with DeferredInterrupt() as interrupt:
@@ -164,7 +186,27 @@ def _run(problem: Problem, engine: Engine, gram_memory: int | None, tol: float) 
     return interrupt.requested
 
 
-def _outcome(problem: Problem, early_stopping: EarlyStopping | None, interrupted: bool) -> Boosted:
+def check_fits(state: RunState, n_iter: int, engine: str) -> RunState:
+    """The state, or an error if a run cannot go on from it with these parameters."""
+    if n_iter < state.done:
+        raise ValueError(
+            f"The run to go on with has {state.done} iterations, more than the {n_iter} that are "
+            "asked for; ask for at least as many, or begin anew."
+        )
+    if engine != "auto" and not state.label.startswith(engine):
+        raise ValueError(
+            f"The run to go on with is one of engine={state.engine!r}; "
+            f"engine={engine!r} cannot go on with it. Use engine='auto', or begin anew."
+        )
+    return state
+
+
+def _outcome(
+    problem: Problem,
+    early_stopping: EarlyStopping | None,
+    interrupted: bool,
+    state: RunState | None,
+) -> Boosted:
     """The model of the best iteration, and the trace until the rule of early stopping held."""
     stop_at = None if early_stopping is None else early_stopping.stop_at
     trace = problem.recorder.trace(stop_at)
@@ -175,7 +217,7 @@ def _outcome(problem: Problem, early_stopping: EarlyStopping | None, interrupted
     sets = None if trace.sets is None else trace.sets[:best]
     path = Path(trace.learner[:best], trace.left[:best], trace.right[:best], sets)
     model = problem.prepared.model(path, problem.start)
-    return Boosted(model, trace, problem.prepared, best, interrupted)
+    return Boosted(model, trace, problem.prepared, best, interrupted, state)
 
 
 def check_engine(name: str, obstacle: str | None) -> None:

@@ -19,6 +19,7 @@ from ..losses import Squared
 from .direct import run_direct
 from .gram_loop import GramState, GramWork, Pending, run_gram_block
 from .problem import BlockLength, Problem
+from .state import Arrays
 from .statistics import MemoryStatistics, Statistics
 from .step_length import ConstantRule, SearchRule
 from .trace import Recorder
@@ -84,6 +85,8 @@ class GramRows:
         self.used = 0
         self.row_start = np.full(len(offsets) - 1, -1, dtype=np.int64)
         self.blocks = [np.empty((self.room, n_splits), dtype) for dtype in dtypes]
+        self.batches: list[list[int]] = []
+        """Features in the order in which their rows were made."""
 
     def add(self, features: list[int], providers: list[Statistics]) -> bool:
         """Make the rows of as many of the features as fit; whether the first did."""
@@ -99,7 +102,25 @@ class GramRows:
             mirror(block, self.row_start, self.offsets, np.array(features), self.used)
         self.row_start[features] = self.used + np.cumsum([0, *sizes[:-1]])
         self.used = stop
+        self.batches.append(features)
         return True
+
+    def keep(self) -> Arrays:
+        """The order of features: sums of weights that are no integers depend on it."""
+        return {
+            "gram_features": np.array([g for batch in self.batches for g in batch], np.int64),
+            "gram_batches": np.array([len(batch) for batch in self.batches], np.int64),
+        }
+
+    def restore(self, kept: Arrays, providers: list[Statistics]) -> None:
+        """Make the rows of `keep` again, in that order."""
+        ends = np.cumsum(kept["gram_batches"])
+        for batch in np.split(kept["gram_features"], ends[:-1]) if len(ends) else []:
+            if not self.add(batch.tolist(), providers) or len(self.batches[-1]) < len(batch):
+                raise ValueError(
+                    "gram_memory is smaller than when the run began: its Gram rows do not fit; "
+                    "use as much as before."
+                )
 
 
 @kernel()
@@ -135,8 +156,15 @@ def run_gram(problem: Problem, memory: int) -> None:
             dtypes.append(np.uint32 if held.weight is None else np.float64)
         gram = GramRows(splits.offsets, dtypes, memory)
         states = [_state(p, b, gram) for p, b in zip(providers, gram.blocks, strict=True)]
+        kept = problem.rows_to_resume("gram")
+        if kept is not None:
+            gram.restore(kept, providers)
+            for name, state in zip(_STATES, states, strict=False):
+                for field in _KEPT:
+                    getattr(state, field)[:] = kept[f"{name}_{field}"]
+        problem.begin("gram", lambda: (problem.recorder.done, _keep(states) | gram.keep()))
+        problem.recorder.engine = "gram"
         finished = _go(problem, splits, gram, providers, states, team)
-    problem.recorder.engine = "gram"
     if not finished:
         done = problem.recorder.done
         problem.recorder.engine = (
@@ -144,6 +172,18 @@ def run_gram(problem: Problem, memory: int) -> None:
         )
         tables = path_tables(splits.offsets, problem.recorder, 0)
         run_direct(problem, *[provider.score(tables) for provider in providers])
+
+
+_STATES = ("train", "held")
+_KEPT = ("left_sums", "total", "loss")
+
+
+def _keep(states: list[GramState]) -> Arrays:
+    return {
+        f"{name}_{field}": getattr(state, field).copy()
+        for name, state in zip(_STATES, states, strict=False)
+        for field in _KEPT
+    }
 
 
 def _state(provider: Statistics, block: NDArray, gram: GramRows) -> GramState:
@@ -187,10 +227,11 @@ def _go(
     n_columns = problem.most_columns()
     shape = (2, n_columns)
     work = GramWork(np.empty(shape), np.empty(shape, np.int64), np.empty(shape), np.empty(shape))
-    begun = time.perf_counter()
+    begun = time.perf_counter() - recorder.seconds[recorder.done]
     while recorder.left_to_do:
         n = length.next(recorder.left_to_do)
         block_begun = time.perf_counter()
+        problem.begin_block()
         subsets = problem.selection.subsets(problem.prepared.layout, problem.rng, n)
         record = recorder.record(n)
         m = 0
@@ -201,6 +242,7 @@ def _go(
             if pending.learner[0] < 0:
                 break
             if not gram.add(missing_features(pending, state, splits, gram, team), providers):
+                problem.rewind(m)
                 recorder.finish_block(m, time.perf_counter() - begun, state.loss[0], held.loss[0])
                 return False
         now = time.perf_counter()

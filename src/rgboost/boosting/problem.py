@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..losses import Loss
 from ..model import Path
 from ..selection import SelectionRule
 from .callbacks import Callback
+from .state import Arrays, RunState, fingerprint
 from .trace import Recorder
 
 
@@ -66,6 +68,67 @@ class Problem:
     recorder: Recorder
     n_jobs: int
     callbacks: tuple[Callback, ...]
+    resume: RunState | None = None
+    """The state to go on from."""
+    running: str = "direct"
+    """The engine that is at work."""
+    finished: bool = False
+    """Whether the engine came to an end by itself."""
+
+    def __post_init__(self) -> None:
+        self._in_block = False
+        self._mark: tuple[int, Any] = (0, self.rng.bit_generator.state)
+        self._keep: Callable[[], tuple[int, Arrays]] | None = None
+        self._fingerprint = ""
+        if self.resume is not None:
+            self.recorder.restore(self.resume.trace)
+            self.recorder.engine = self.resume.label
+            self.rng.bit_generator.state = self.resume.rng
+
+    def begin(self, engine: str, keep: Callable[[], tuple[int, Arrays]]) -> None:
+        """An engine begins; ``keep`` gives (iterations done, what it needs to go on from there),
+        between blocks."""
+        self.running, self._keep = engine, keep
+
+    def rows_to_resume(self, engine: str) -> Arrays | None:
+        """What an engine kept in the run before; None if it begins."""
+        if self.resume is None or self.resume.engine != engine:
+            return None
+        return self.resume.rows
+
+    def begin_block(self) -> None:
+        """Before subsets are drawn for a block."""
+        self._in_block = True
+        self._mark = (self.recorder.done, self.rng.bit_generator.state)
+
+    def rewind(self, n: int) -> None:
+        """Only n iterations of the block were done: as if no more subsets had been drawn."""
+        self.rng.bit_generator.state = self._mark[1]
+        self.selection.subsets(self.prepared.layout, self.rng, n)
+
+    def state(self) -> RunState | None:
+        """The state to go on from; None in the middle of a block."""
+        if self._keep is None:
+            return self.resume
+        if self._in_block:
+            return None
+        done, rows = self._keep()
+        rng = self._mark[1] if done == self._mark[0] else self.rng.bit_generator.state
+        return RunState(
+            self.running, self.recorder.engine, self.finished, self.fingerprint(), rng, rows,
+            self.recorder.keep(done),
+        )  # fmt: skip
+
+    def fingerprint(self) -> str:
+        """A digest of all that a state belongs to: data, loss, weak-learners."""
+        if not self._fingerprint:
+            layout, held = self.prepared.layout, self.held
+            self._fingerprint = fingerprint(
+                self.prepared.arrays, layout.offsets, layout.group_start, layout.members,
+                self.y, self.weight, self.start, self.loss,
+                None if held is None else (self.held_arrays, held.y, held.weight),
+            )  # fmt: skip
+        return self._fingerprint
 
     def most_columns(self) -> int:
         """The most columns that a subset J can have."""
@@ -88,7 +151,9 @@ class Problem:
 
     def wants_to_stop(self) -> bool:
         """Tell the callbacks where the run stands; whether one of them asks to stop."""
-        wishes = [callback(self.recorder.progress(self.snapshot)) for callback in self.callbacks]
+        self._in_block = False
+        progress = self.recorder.progress(self.snapshot, self.state)
+        wishes = [callback(progress) for callback in self.callbacks]
         return any(wishes)
 
     def snapshot(self) -> Snapshot:

@@ -72,9 +72,6 @@ class Line(Protocol):
     def slope(self, scale: float) -> tuple[float, float]:
         """The first and the second derivative of the loss by s; 0, 0 if they are not known."""
 
-    def gradient(self, scale: float) -> Gradient:
-        """`Statistics.gradient` at f + s d, which becomes the model that was looked at last."""
-
 
 class MemoryStatistics:
     """`Statistics` of rows in memory."""
@@ -110,21 +107,12 @@ class MemoryStatistics:
         return self.rows.weight * curvature if self.rows.weighted else curvature
 
     def gradient(self, tables: Vector) -> Gradient:
-        return self._gradient(self.loss(tables))
-
-    def line(self, change: Vector) -> MemoryLine:
-        return MemoryLine(self, change)
-
-    def _gradient(self, loss: float) -> Gradient:
+        loss = self.loss(tables)
         total = float(self.rows.residual_sums.sum())
         return Gradient(self._left_sums(self.rows.residual, total), total, loss)
 
     def loss(self, tables: Vector) -> float:
         self._set_score(tables)
-        return self.loss_of_scores()
-
-    def loss_of_scores(self) -> float:
-        """The loss, and the residuals, at the scores that the rows have."""
         rows, loss = self.rows, self.loss_function
         if loss.terms is not None:
             start_rows(loss.terms, rows)
@@ -134,6 +122,9 @@ class MemoryStatistics:
         rows.residual_sums[:] = 0.0
         rows.residual_sums[:1] = rows.residual.sum()
         return float((weight * loss.value(rows.y, rows.score)).sum())
+
+    def line(self, change: Vector) -> MemoryLine:
+        return MemoryLine(self, change)
 
     def gram_rows(self, features: Sequence[int], columns: Columns, out: NDArray) -> None:
         self.weighted_gram_rows(features, columns, self.rows.weight, out)
@@ -171,12 +162,11 @@ class MemoryStatistics:
 
 
 class MemoryLine:
-    """`Line` of rows in memory: the scores of f and of d are kept."""
+    """`Line` of rows in memory, which have the scores of f until another model is looked at."""
 
     def __init__(self, statistics: MemoryStatistics, change: Vector) -> None:
         self.statistics = statistics
-        self.begin = statistics.rows.score.copy()
-        self.change = np.zeros_like(self.begin)
+        self.change = np.zeros(len(statistics.rows.y))
         statistics.add_scores(change, self.change)
         self.sums = np.empty((2, len(statistics.rows.chunks) - 1))
 
@@ -185,18 +175,13 @@ class MemoryLine:
         if terms is None:
             return 0.0, 0.0
         team = self.statistics.team
-        team.run(add_slopes, terms, rows, self.begin, self.change, scale, self.sums)
+        team.run(add_slopes, terms, rows, self.change, scale, self.sums)
         slope, curvature = self.sums.sum(axis=1)
         return float(slope), float(curvature)
 
-    def gradient(self, scale: float) -> Gradient:
-        np.multiply(self.change, scale, out=self.statistics.rows.score)
-        self.statistics.rows.score[:] += self.begin
-        return self.statistics._gradient(self.statistics.loss_of_scores())
-
 
 @kernel()
-def add_slopes(terms, rows, begin, change, scale, sums, seat):
+def add_slopes(terms, rows, change, scale, sums, seat):
     """The derivatives of the loss by the scale, each thread on its chunks of rows."""
     first, second = np.empty(TILE), np.empty(TILE)
     for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
@@ -204,7 +189,7 @@ def add_slopes(terms, rows, begin, change, scale, sums, seat):
         sums[1, chunk] = 0.0
         for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
             hi = min(lo + TILE, rows.chunks[chunk + 1])
-            y, f, d = rows.y[lo:hi], begin[lo:hi], change[lo:hi]
+            y, f, d = rows.y[lo:hi], rows.score[lo:hi], change[lo:hi]
             for i in range(y.shape[0]):
                 _, residual, curvature = evaluate(terms, y[i], f[i] + scale * d[i])
                 first[i] = -d[i] * residual

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ from .gram import (
 from .gram_loop import GramState, GramWork, Pending, run_gram_block
 from .problem import Problem
 from .row_gram import MOST_BINS_IN_ALL, N_TABLES, fill_whole_gram, make_row_bins
+from .state import Arrays
 from .statistics import Gradient, Line, MemoryStatistics
 from .step_length import ConstantRule
 
@@ -95,6 +96,14 @@ class QuadraticModel(ABC):
     def supply(self, pending: Pending, state: GramState, team: Team) -> bool:
         """Make the Gram rows that the pending step needs; False if there is no memory for them."""
 
+    def keep(self) -> Arrays:
+        """What the model needs to be made again as it is."""
+        return {}
+
+    def restore(self, kept: Arrays) -> None:
+        """Make it again from what `keep` gave."""
+        return
+
 
 class Majoriser(QuadraticModel):
     """h_i = sigma w_i: Gram rows of the weights, made when a feature is first chosen."""
@@ -122,6 +131,12 @@ class Majoriser(QuadraticModel):
     def supply(self, pending: Pending, state: GramState, team: Team) -> bool:
         wanted = missing_features(pending, state, self.splits, self.gram, team)
         return self.gram.add(wanted, [self.rows])
+
+    def keep(self) -> Arrays:
+        return self.gram.keep()
+
+    def restore(self, kept: Arrays) -> None:
+        self.gram.restore(kept, [self.rows])
 
 
 class Newton(QuadraticModel):
@@ -211,6 +226,22 @@ def choose_model(problem: Problem, rows: MemoryStatistics, memory: int) -> Quadr
     return Majoriser(problem, rows, memory)
 
 
+class Block(NamedTuple):
+    """``n`` iterations. ``supplied``: there was memory for all Gram rows. ``whole``: it would have
+    ended there with more iterations left to do, too."""
+
+    n: int
+    supplied: bool
+    whole: bool
+
+
+class Point(NamedTuple):
+    """A refresh that a run with more iterations left to do comes by as well."""
+
+    done: int
+    tables: NDArray[np.float64]
+
+
 def run_surrogate(problem: Problem, memory: int, tol: float) -> None:
     """Run blocks until the iterations are used up or a block gains too little of the loss."""
     arrays, recorder, held = problem.prepared.arrays, problem.recorder, problem.held
@@ -227,15 +258,23 @@ def run_surrogate(problem: Problem, memory: int, tol: float) -> None:
         model = choose_model(problem, rows, memory)
         recorder.engine = f"surrogate ({model.name})"
         tables = np.zeros(int(offsets[-1]) + len(offsets) - 1)
-        held_loss = held_rows.loss(tables) if held_rows is not None else 0.0
-        recorder.loss[0], recorder.held_loss[0] = rows.loss(tables), held_loss
-        begun = time.perf_counter()
+        kept = problem.rows_to_resume("surrogate")
+        if kept is not None:
+            tables[:] = kept["tables"]
+            model.restore(kept)
+        else:
+            held_loss = held_rows.loss(tables) if held_rows is not None else 0.0
+            recorder.loss[0], recorder.held_loss[0] = rows.loss(tables), held_loss
+        point = Point(recorder.done, tables.copy())
+        problem.begin("surrogate", lambda: (point.done, {"tables": point.tables} | model.keep()))
+        begun = time.perf_counter() - recorder.seconds[recorder.done]
         gradient = rows.gradient(tables)
         while recorder.left_to_do:
-            n, supplied = _run_block(problem, model, gradient, team)
+            problem.begin_block()
+            n, supplied, whole = _run_block(problem, model, gradient, team)
             change = path_tables(offsets, recorder, recorder.done, recorder.done + n)
-            line = rows.line(change)
-            scale, after = falling_step(line, model.scale(line), gradient.loss)
+            scale = model.scale(rows.line(change))
+            scale, after = falling_step(rows, tables, change, scale, gradient.loss)
             tables += scale * change
             recorder.scale_steps(n, scale)
             held_loss = held_rows.loss(tables) if held_rows is not None else 0.0
@@ -244,20 +283,25 @@ def run_surrogate(problem: Problem, memory: int, tol: float) -> None:
             recorder.finish_block(n, time.perf_counter() - begun, after.loss, held_loss)
             recorder.smooth_block(n)
             small = gained <= tol * abs(gradient.loss)
-            if small or not supplied or problem.wants_to_stop():
-                if not supplied:
-                    recorder.engine += ", ended where gram_memory was used up"
+            if whole:
+                point = Point(recorder.done, tables.copy())
+                problem.finished = small or not supplied
+            if not supplied:
+                recorder.engine += ", ended where gram_memory was used up"
+            if problem.wants_to_stop() or small or not supplied:
                 break
 
 
-def falling_step(line: Line, scale: float, loss: float) -> tuple[float, Gradient]:
+def falling_step(
+    rows: MemoryStatistics, tables: NDArray, change: NDArray, scale: float, loss: float
+) -> tuple[float, Gradient]:
     """Halve the step of a block until the loss does not rise."""
     while scale > 1e-6:
-        after = line.gradient(scale)
+        after = rows.gradient(tables + scale * change)
         if after.loss <= loss:
             return scale, after
         scale *= 0.5
-    return 0.0, line.gradient(0.0)
+    return 0.0, rows.gradient(tables)
 
 
 def best_scale(line: Line) -> float:
@@ -275,10 +319,8 @@ def best_scale(line: Line) -> float:
     return scale
 
 
-def _run_block(
-    problem: Problem, model: QuadraticModel, gradient: Gradient, team: Team
-) -> tuple[int, bool]:
-    """Iterate on the quadratic model until it gains little; (iterations, rows were supplied)."""
+def _run_block(problem: Problem, model: QuadraticModel, gradient: Gradient, team: Team) -> Block:
+    """Iterate on the quadratic model until it gains little."""
     state = model.state(gradient)
     splits = model.splits
     nobody = no_rows(state)
@@ -308,10 +350,10 @@ def _run_block(
             if pending.learner[0] < 0:
                 break
             if not model.supply(pending, state, team):
-                return done + m - 1, False  # the last choice cannot be applied
+                return Block(done + m - 1, False, True)  # the last choice cannot be applied
         gained = before - state.loss[0]
         before = state.loss[0]
         done += n
         if gained <= model.enough * (gradient.loss - before):
-            break
-    return done, True
+            return Block(done, True, n == part)
+    return Block(done, True, False)

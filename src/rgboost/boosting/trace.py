@@ -66,6 +66,13 @@ class Progress:
     validation_losses: Callable[[int], NDArray[np.float64]]
     """``validation_losses(m)``: the mean validation losses of iterations m, m + 1, ... until now;
     empty without validation rows."""
+    state: Callable[[], Any]
+    """Gives the `rgboost.boosting.state.RunState` of the moment, from which the run can go on; None
+    if it was interrupted in the middle of a block."""
+
+
+_LOSSES = ("loss", "held_loss", "seconds")
+_CHOICES = ("learner", "left", "right", "gradient")
 
 
 class Recorder:
@@ -86,7 +93,7 @@ class Recorder:
         self.weight = weight
         self.held_weight = held_weight
         self.loss = np.empty(n_iter + 1)
-        self.held_loss = np.empty(n_iter + 1)
+        self.held_loss = np.zeros(n_iter + 1)
         self.seconds = np.zeros(n_iter + 1)
         self.learner = np.empty(n_iter, np.int64)
         self.left = np.empty(n_iter)
@@ -131,7 +138,7 @@ class Recorder:
         for losses in (self.loss, self.held_loss):
             losses[now] = np.linspace(losses[self.done - n], losses[self.done], n + 1)
 
-    def progress(self, snapshot: Callable[[], Any]) -> Progress:
+    def progress(self, snapshot: Callable[[], Any], state: Callable[[], Any]) -> Progress:
         held = self.held_weight
         return Progress(
             self.done,
@@ -141,7 +148,19 @@ class Recorder:
             float(self.seconds[self.done]),
             snapshot,
             self.validation_losses,
+            state,
         )
+
+    def keep(self, n: int) -> dict[str, NDArray]:
+        """Copies of what was recorded of the first n iterations."""
+        kept = {name: getattr(self, name)[: n + 1].copy() for name in _LOSSES}
+        return kept | {name: getattr(self, name)[:n].copy() for name in _CHOICES}
+
+    def restore(self, kept: dict[str, NDArray]) -> None:
+        """Go on from what `keep` gave."""
+        for name, values in kept.items():
+            getattr(self, name)[: len(values)] = values
+        self.done = len(kept["learner"])
 
     def validation_losses(self, first: int = 0) -> NDArray[np.float64]:
         """Mean validation losses of the iterations from ``first`` on; empty without such rows."""

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._team import check_n_jobs
 from .._validation import check_count, check_option, check_positive
-from ..boosting import LogProgress, ProgressBar, Trace, boost
+from ..boosting import LogProgress, ProgressBar, RunState, Trace, boost
 from ..data.input import InputSchema
 from ..learners import LearnerFamily, Stumps
 from ..learners.base import Additive
@@ -91,6 +91,10 @@ PARAMETERS = """
         Threads. None: as many as the process may use. Results do not depend on it.
     random_state : int, RandomState or None
         Seed of the random subsets.
+    warm_start : bool
+        Go on with the fit before, with the same data, until ``max_iter`` iterations are done in
+        all: bit for bit the model of one longer fit with the engine that it began with. The scores
+        of the rows are kept in the estimator for that.
     callbacks : list of callables, optional
         Called while fitting; see `rgboost.callbacks`.
     verbose : int
@@ -119,7 +123,8 @@ ATTRIBUTES = """
 FIT = """Fit the model to the rows of X and their {labels} y, optionally with weights.
 
         ``X_val, y_val`` (and ``sample_weight_val``) are validation rows for early stopping; none
-        of the training rows is held out then.
+        of the training rows is held out then. ``resume`` is the file of a checkpoint
+        (`rgboost.callbacks.Checkpoint`) of a fit to the same data: it goes on from there.
 
         Ctrl-C ends the fit after the iterations that are under way: the estimator is left fitted
         with what was done until then, and KeyboardInterrupt is raised. If nothing was done yet, or
@@ -156,6 +161,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         gram_memory: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        warm_start: bool = False,
         callbacks: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -180,6 +186,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         self.gram_memory = gram_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.warm_start = warm_start
         self.callbacks = callbacks
         self.verbose = verbose
 
@@ -225,19 +232,23 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         family = self._learner_family()
         return default_step(loss, isinstance(family, Stumps) and family.leaves == "free")
 
-    def _fit_score(self, rows: TrainingRows, loss: Loss, stratified: bool = False) -> bool:
+    def _fit_score(
+        self, rows: TrainingRows, loss: Loss, *, stratified: bool = False, resume: Any = None
+    ) -> bool:
         """Boost on checked input and store what was fitted; whether Ctrl-C ended it."""
         check_option(self.init, "init", ["zero", "best"])
         check_option(self.engine, "engine", ["auto", "direct", "gram", "surrogate"])
         n_iter = check_count(self.max_iter, "max_iter", at_least=1)
         selection = check_selection(self.selection, self.subset_size)
         learner = self._learner_family()
-        random = check_random_state(self.random_state)
-        seed, split_seed = random.randint(2**31 - 1, size=2)
+        state = self._state_to_resume(resume)
+        seeds = getattr(self, "_seeds", None) if self.warm_start else None
+        if seeds is None:
+            seeds = check_random_state(self.random_state).randint(2**31 - 1, size=2).tolist()
         plan = StoppingPlan(
             self.early_stopping, self.validation_fraction, self.n_iter_no_change, self.tol
         )
-        rows = plan.split(rows, stratified, int(split_seed))
+        rows = plan.split(rows, stratified, seeds[1])
         if rows.kept is not None:
             learner = learner.restricted_to(rows.kept)
         boosted = boost(
@@ -255,14 +266,17 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             weight=rows.weight,
             validation=rows.validation,
             early_stopping=plan.rule(rows),
-            random_state=int(seed),
+            random_state=seeds[0],
             n_jobs=check_n_jobs(self.n_jobs),
             callbacks=self._listeners(),
             engine=self.engine,  # type: ignore[arg-type]
             gram_memory=None
             if self.gram_memory is None
             else check_count(self.gram_memory, "gram_memory"),
+            resume=state,
+            keep_state=bool(self.warm_start),
         )
+        self._run_state, self._seeds = boosted.state, seeds
         self.model_: Additive = boosted.model
         self.coverage_ = boosted.prepared.coverage(boosted.model)
         self.trace_: Trace = boosted.trace
@@ -273,6 +287,12 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         self.n_learners_ = boosted.prepared.layout.n_learners
         self.subset_size_ = selection.size(boosted.prepared.layout)[0]
         return boosted.interrupted
+
+    def _state_to_resume(self, path: Any) -> RunState | None:
+        """The state of a checkpoint, or of the fit before if ``warm_start`` is set."""
+        if path is not None:
+            return RunState.load(path)
+        return getattr(self, "_run_state", None) if self.warm_start else None
 
     def _listeners(self) -> list[Any]:
         """The callbacks, and what ``verbose`` asks for."""

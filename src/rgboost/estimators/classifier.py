@@ -64,6 +64,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         gram_memory: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        warm_start: bool = False,
         callbacks: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -89,6 +90,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             gram_memory=gram_memory,
             n_jobs=n_jobs,
             random_state=random_state,
+            warm_start=warm_start,
             callbacks=callbacks,
             verbose=verbose,
         )
@@ -111,6 +113,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        resume: Any = None,
     ) -> Self:
         with all_or_nothing(self):
             X, y, weight = check_training_rows(self, X, y, sample_weight)
@@ -122,7 +125,9 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
                 check_known_classes(held[1], self.classes_)
                 validation = Validation(held[0], self._signs(held[1]), held[2])
             rows = TrainingRows(X, self._signs(y), weight, validation)
-            interrupted = self._fit_score(rows, self._resolve_loss(), stratified=True)
+            interrupted = self._fit_score(
+                rows, self._resolve_loss(), stratified=True, resume=resume
+            )
         if interrupted:
             raise KeyboardInterrupt
         return self

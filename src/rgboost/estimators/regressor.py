@@ -88,6 +88,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         gram_memory: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        warm_start: bool = False,
         callbacks: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -113,6 +114,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
             gram_memory=gram_memory,
             n_jobs=n_jobs,
             random_state=random_state,
+            warm_start=warm_start,
             callbacks=callbacks,
             verbose=verbose,
         )
@@ -131,6 +133,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        resume: Any = None,
     ) -> Self:
         with all_or_nothing(self):
             X, y, weight = check_training_rows(self, X, y, sample_weight, y_numeric=True)
@@ -139,7 +142,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
             if held is not None:
                 validation = Validation(held[0], held[1].astype(np.float64), held[2])
             rows = TrainingRows(X, y.astype(np.float64), weight, validation)
-            interrupted = self._fit_score(rows, self._resolve_loss())
+            interrupted = self._fit_score(rows, self._resolve_loss(), resume=resume)
         if interrupted:
             raise KeyboardInterrupt
         return self

@@ -1,0 +1,184 @@
+"""A run that goes on from a state is the run that was never interrupted, bit for bit."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from rgboost import Dictionary, Stumps, boost
+from rgboost.boosting import RunState, Validation
+from rgboost.callbacks import Checkpoint, EarlyStopping
+from rgboost.losses import Exponential, Logistic, Loss, Squared
+from rgboost.selection import AllLearners, RandomGroups, RandomLearners
+from rgboost.steps import ConstantStep, LineSearch
+
+FIELDS = ("train_loss", "validation_loss", "learner", "left", "right", "gradient_norm")
+
+
+class PythonLoss(Loss):
+    smoothness = 1.0
+
+    def value(self, y, f):
+        return 0.5 * (y - f) ** 2
+
+    def residual(self, y, f):
+        return y - f
+
+
+CASES = {
+    "direct": dict(engine="direct", loss=Squared()),
+    "direct, weights": dict(engine="direct", loss=Squared(), weighted=True),
+    "direct, logistic": dict(engine="direct", loss=Logistic(), selection=RandomLearners(40)),
+    "direct, sparse": dict(engine="direct", loss=Logistic(), sparse=True),
+    "line search": dict(engine="direct", loss=Exponential(), step=LineSearch()),
+    "python loss": dict(engine="direct", loss=PythonLoss()),
+    "dictionary": dict(engine="direct", loss=Squared(), dictionary=True),
+    "gram": dict(engine="gram", loss=Squared()),
+    "gram, weights": dict(engine="gram", loss=Squared(), weighted=True, n_jobs=2),
+    "gram, sparse": dict(engine="gram", loss=Squared(), sparse=True, selection=AllLearners()),
+    "gram without memory": dict(engine="gram", loss=Squared(), gram_memory=200_000),
+    "majoriser": dict(engine="surrogate", loss=Logistic(), n_features=60, weighted=True),
+    "newton": dict(engine="surrogate", loss=Logistic()),
+}
+each = pytest.mark.parametrize("name", CASES)
+
+
+def run(name, n_iter, **more):
+    case = dict(CASES[name])
+    loss, n_features = case["loss"], case.pop("n_features", 8)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, n_features)).round(2)
+    X[rng.random(X.shape) < 0.5] = 0.0
+    y = X[:, 0] + np.sin(2 * X[:, 1]) + rng.normal(size=len(X))
+    if isinstance(loss, Logistic | Exponential):
+        y = np.where(y > 0, 1.0, -1.0)
+    weight = rng.random(len(X)) + 0.1 if case.pop("weighted", False) else None
+    data = scipy.sparse.csr_array(X) if case.pop("sparse", False) else X
+    learner = Stumps(max_bins=50)
+    if case.pop("dictionary", False):
+        learner = Dictionary.from_functions([lambda Z, g=g: Z[:, g] for g in range(n_features)])
+    held = Validation(data[400:], y[400:], None if weight is None else weight[400:])
+    settings = dict(
+        learner=learner, selection=RandomGroups(3), step=ConstantStep(), learning_rate=0.5,
+        random_state=0, validation=held, weight=None if weight is None else weight[:400],
+        start_score=None, tol=0.0,
+    )  # fmt: skip
+    return boost(data[:400], y[:400], n_iter=n_iter, **{**settings, **case, **more})
+
+
+def check_same(one, other):
+    for field in FIELDS:
+        np.testing.assert_array_equal(getattr(one.trace, field), getattr(other.trace, field))
+    assert one.trace.engine == other.trace.engine
+    assert one.best_iteration == other.best_iteration
+
+
+@each
+@pytest.mark.parametrize("first", [1, 37, 150])
+def test_more_iterations(name, first):
+    """A shorter run and then the rest."""
+    whole = run(name, 300)
+    part = run(name, first, keep_state=True)
+    assert part.state.done <= first
+    check_same(run(name, 300, resume=part.state), whole)
+
+
+@each
+def test_through_files(name, tmp_path):
+    """Interrupted three times between blocks, each time gone on from a file."""
+    whole = run(name, 300)
+    path = tmp_path / "run.npz"
+    resume = None
+    for stop_at in (20, 90, 200, 10**9):
+        part = run(
+            name, 300, resume=resume,
+            callbacks=[Checkpoint(path, every=0), lambda p, n=stop_at: p.iteration >= n],
+        )  # fmt: skip
+        resume = RunState.load(path)
+    check_same(part, whole)
+    assert [file.name for file in tmp_path.iterdir()] == ["run.npz"]
+
+
+@pytest.mark.parametrize("name", ["direct", "gram", "newton", "majoriser"])
+def test_early_stopping_goes_on_where_it_was(name):
+    settings = dict(early_stopping=EarlyStopping(30, 1e-3))
+    whole = run(name, 3000, **settings)
+    assert len(whole.trace) < 3000
+    for first in (10, len(whole.trace), 3000):
+        part = run(name, first, keep_state=True, **settings)
+        check_same(run(name, 3000, resume=part.state, **settings), whole)
+    patient = EarlyStopping(60, 0.0)
+    part = run(name, 3000, keep_state=True, **settings)
+    check_same(
+        run(name, 3000, resume=part.state, early_stopping=patient),
+        run(name, 3000, early_stopping=patient),
+    )
+
+
+def test_a_surrogate_run_that_converged_stays_so():
+    whole = run("newton", 100_000, tol=1e-8, keep_state=True)
+    assert len(whole.trace) < 100_000
+    check_same(run("newton", 200_000, tol=1e-8, resume=whole.state), whole)
+
+
+def test_checkpoints_are_written_now_and_then_and_at_the_end(tmp_path, monkeypatch):
+    written = []
+    save = RunState.save
+    monkeypatch.setattr(
+        RunState, "save", lambda state, path: (written.append(state.done), save(state, path))
+    )
+    run("direct", 100, callbacks=[Checkpoint(tmp_path / "a", every=3600)])
+    assert written == [100]
+    written.clear()
+    run("direct", 100, callbacks=[Checkpoint(tmp_path / "a", every=0)])
+    assert written[-1] == 100
+    assert len(written) > 2
+
+
+def test_a_failed_write_keeps_the_file_before(tmp_path, monkeypatch):
+    path = tmp_path / "run.npz"
+    state = run("direct", 20, keep_state=True).state
+    state.save(path)
+    before = path.read_bytes()
+
+    def no_room(*args, **kwargs):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(np, "savez", no_room)
+    with pytest.raises(OSError, match="no space left"):
+        state.save(path)
+    assert path.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_damaged_files(tmp_path):
+    path = tmp_path / "run.npz"
+    state = run("direct", 20, keep_state=True).state
+    state.save(path)
+    whole = path.read_bytes()
+    for wrong in (b"", b"PK", whole[: len(whole) // 2], whole[:-1], b"x" * 100):
+        path.write_bytes(wrong)
+        with pytest.raises(ValueError, match=r"run.npz is not a whole checkpoint"):
+            RunState.load(path)
+    short = {**state.trace, "left": state.trace["left"][:-1]}
+    dataclasses.replace(state, trace=short).save(path)
+    with pytest.raises(ValueError, match="its parts disagree"):
+        RunState.load(path)
+    np.savez(path, about=np.array('{"format": "rgboost run state 99"}'))
+    with pytest.raises(ValueError, match="of this version"):
+        RunState.load(path)
+
+
+def test_states_of_other_runs():
+    state = run("direct", 20, keep_state=True).state
+    with pytest.raises(ValueError, match="has 20 iterations, more than the 10 that are asked for"):
+        run("direct", 10, resume=state)
+    with pytest.raises(ValueError, match="is one of engine='direct'; engine='gram' cannot go on"):
+        run("direct", 30, resume=state, engine="gram")
+    for more in (
+        dict(loss=PythonLoss()), dict(learner=Stumps(max_bins=20)), dict(start_score=1.0),
+        dict(weight=np.full(400, 2.0)), dict(validation=None), dict(groups=[[0, 1], [2], [3, 4], [5, 6, 7]]),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="had other data, another loss or other weak-learn"):
+            run("direct", 30, resume=state, **more)

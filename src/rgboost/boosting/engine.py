@@ -76,13 +76,13 @@ def boost(
     if weight is not None and (weight == 0).any():  # such rows are not there
         kept = weight > 0
         X, y, weight, learner = X[kept], y[kept], weight[kept], learner.restricted_to(kept)
+    start = start_of(loss, y, weight) if start_score is None else float(start_score)
+    check_scale(loss, y, weight, start)
     prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
     selection.size(prepared.layout)  # an impossible t raises here
     held_arrays = prepared.arrays
     if validation is not None:
         held_arrays = prepared.arrays_for(validation.X, n_jobs)
-    start = loss.best_constant(y, weight) if start_score is None else float(start_score)
-    check_scale(loss, y, weight, start)
     problem = Problem(
         prepared=prepared,
         y=y,
@@ -124,6 +124,12 @@ def boost(
 def check_engine(name: str, obstacle: str | None) -> None:
     if obstacle is not None:
         raise ValueError(f"engine={name!r} cannot do this: {obstacle}. Or use engine='direct'.")
+
+
+def start_of(loss: Loss, y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:
+    """The best constant; infinite where sums overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(loss.best_constant(y, weight))
 
 
 def check_scale(

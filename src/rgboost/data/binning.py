@@ -159,6 +159,14 @@ def encode_sparse(X: scipy.sparse.csc_array, cuts: Cuts, n_jobs: int = 1) -> Spa
     return SparseCodes(indptr, rows, codes, zero_code, only_code)
 
 
+def as_sorted_csc(X: Any) -> scipy.sparse.csc_array:
+    """A CSC copy with sorted rows, no explicit zeros and no duplicates; X is left alone."""
+    columns = scipy.sparse.csc_array(X, copy=scipy.sparse.issparse(X) and X.format == "csc")
+    columns.sum_duplicates()
+    columns.eliminate_zeros()
+    return columns
+
+
 def empty_codes(n_features: int, n_rows: int, code_type: type) -> NDArray[np.unsignedinteger]:
     """Room for bins, padded so that rows of features can be read as 8-byte words."""
     per_word = 8 // np.dtype(code_type).itemsize

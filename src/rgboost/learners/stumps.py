@@ -14,6 +14,7 @@ from ..data.binning import (
     MOST_BINS,
     BinningKind,
     Cuts,
+    as_sorted_csc,
     bin_dense,
     bin_sparse,
     encode_dense,
@@ -149,11 +150,3 @@ class PreparedStumps(Prepared):
 
     def model(self, path: Path, intercept: float) -> StumpModel:
         return StumpModel.collapse(self.cuts, path, intercept, self.arrays.splits.total_weight)
-
-
-def as_sorted_csc(X: Any) -> scipy.sparse.csc_array:
-    """A CSC copy with sorted rows, no explicit zeros and no duplicates; X is left alone."""
-    columns = scipy.sparse.csc_array(X, copy=scipy.sparse.issparse(X) and X.format == "csc")
-    columns.sum_duplicates()
-    columns.eliminate_zeros()
-    return columns

@@ -163,7 +163,7 @@ def collapse_steps(
         starts=starts,
         cuts=thresholds[used],
         tables=tables,
-        missing=np.bincount(slot, when_missing[chosen], len(features)),
+        missing=np.bincount(slot, when_missing[chosen], len(features)).astype(np.float64),
         feature=feature,
         threshold=threshold,
         left=left,

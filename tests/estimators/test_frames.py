@@ -177,6 +177,9 @@ def test_labels_and_weights_from_frames(data):
             model = RGBMClassifier(max_iter=5, random_state=0).fit(frame, labels, weight)
             np.testing.assert_array_equal(model.predict(frame), expected.predict(frame))
             assert list(model.classes_) == ["high", "low"]
+    for objects, kind in (([True, False] * 60, bool), ([3, 7] * 60, np.int64)):
+        labels = np.array(objects, dtype=object)
+        assert RGBMClassifier(max_iter=2).fit(frame, labels).classes_.dtype == kind
     flags = pd.Series(y > np.median(y), dtype="boolean")
     assert RGBMClassifier(max_iter=5).fit(frame, flags).classes_.dtype == bool
     whole = pd.Series(np.round(y).astype(int), dtype="Int64")

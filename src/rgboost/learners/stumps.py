@@ -21,6 +21,7 @@ from ..data.binning import (
     encode_sparse,
     make_plan,
 )
+from ..data.input.names import feature_mask
 from ..data.mixed_bins import columns_with_missing, without_missing
 from ..model import Path, StumpModel
 from ..selection import Layout
@@ -103,8 +104,7 @@ class Stumps(LearnerFamily):
         columns = as_sorted_csc(X) if sparse else X
         missing = columns_with_missing(columns)
         if self.categorical or missing.any():
-            categorical = np.zeros(X.shape[1], dtype=bool)
-            categorical[list(self.categorical)] = True
+            categorical = feature_mask(self.categorical, X.shape[1], None, "categorical")
             signed = self.leaves == "signed"
             return prepare_mixed(
                 columns, categorical, missing, plan, weight, signed,

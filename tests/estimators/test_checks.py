@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, none of them excused; `make oldest` runs them on the oldest."""
+"""scikit-learn's own checks, none of them excused; `make oldest` has them on the oldest one."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 

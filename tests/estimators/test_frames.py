@@ -177,6 +177,9 @@ def test_labels_and_weights_from_frames(data):
             model = RGBMClassifier(max_iter=5, random_state=0).fit(frame, labels, weight)
             np.testing.assert_array_equal(model.predict(frame), expected.predict(frame))
             assert list(model.classes_) == ["high", "low"]
+    for objects, kind in (([True, False] * 60, bool), ([3, 7] * 60, np.int64)):
+        labels = np.array(objects, dtype=object)
+        assert RGBMClassifier(max_iter=2).fit(frame, labels).classes_.dtype == kind
     flags = pd.Series(y > np.median(y), dtype="boolean")
     assert RGBMClassifier(max_iter=5).fit(frame, flags).classes_.dtype == bool
     whole = pd.Series(np.round(y).astype(int), dtype="Int64")
@@ -318,10 +321,10 @@ def test_huge_and_tiny_numbers():
         rng.normal(size=200) * 1e300,
         rng.normal(size=200) * 1e-310,
     ])  # fmt: skip
-    y = (X[:, 0] > 0) + (X[:, 1] > 0) + (X[:, 2] > 0)
+    y = (X > 0).sum(axis=1)
     for binning in ("quantile", "hybrid"):
         model = fit(X, y, binning=binning, max_bins=16)
-        assert model.score(X, y) > 0.95
+        assert model.score(X, y) > 0.9
     tiny = fit(X, y * 1e-310)
     assert np.isfinite(tiny.predict(X)).all()
     assert np.isfinite(RGBMRegressor(max_iter=5).fit(X, y, np.full(200, 1e-310)).predict(X)).all()

@@ -110,6 +110,8 @@ def boost(
         X, y, weight, learner = X[kept], y[kept], weight[kept], learner.restricted_to(kept)
     if validation is not None:
         validation = validation.with_positive_weight()
+    start = start_of(loss, y, weight) if start_score is None else float(start_score)
+    check_scale(loss, y, weight, start)
     with ExitStack() as stack:
         listeners = [*callbacks, *([] if early_stopping is None else [early_stopping])]
         for listener in listeners:
@@ -125,8 +127,6 @@ def boost(
         held_arrays = prepared.arrays
         if validation is not None:
             held_arrays = prepared.arrays_for(validation.X, n_jobs)
-        start = loss.best_constant(y, weight) if start_score is None else float(start_score)
-        check_scale(loss, y, weight, start)
         problem = Problem(
             prepared=prepared,
             y=y,
@@ -223,6 +223,12 @@ def _outcome(
 def check_engine(name: str, obstacle: str | None) -> None:
     if obstacle is not None:
         raise ValueError(f"engine={name!r} cannot do this: {obstacle}. Or use engine='direct'.")
+
+
+def start_of(loss: Loss, y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:
+    """The best constant; infinite where sums overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(loss.best_constant(y, weight))
 
 
 def check_scale(

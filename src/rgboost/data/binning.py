@@ -211,6 +211,16 @@ def encode_sparse(X: SparseColumns, cuts: Cuts, n_jobs: int = 1) -> SparseCodes:
     return SparseCodes(indptr, X.rows, codes, zero_code, only_code)
 
 
+def as_columns(X: Any) -> Any:
+    """Of a sparse X a CSC copy with sorted rows, no explicit zeros and no duplicates."""
+    if not scipy.sparse.issparse(X):
+        return X
+    columns = scipy.sparse.csc_array(X, copy=X.format == "csc")
+    columns.sum_duplicates()
+    columns.eliminate_zeros()
+    return columns
+
+
 def empty_codes(n_features: int, n_rows: int, code_type: type) -> NDArray[np.unsignedinteger]:
     """Room for bins, padded so that rows of features can be read as 8-byte words."""
     per_word = 8 // np.dtype(code_type).itemsize

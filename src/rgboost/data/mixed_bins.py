@@ -29,7 +29,9 @@ from .binning import (
     sparse_columns,
 )
 
-Matrix = NDArray[np.floating] | scipy.sparse.csc_array
+Matrix = Any
+"""A dense array of numbers, or a sparse matrix in CSC form."""
+
 Vector = NDArray[np.float64]
 
 MOST_CATEGORIES = MOST_BINS - 1
@@ -66,10 +68,10 @@ class MixedCuts:
         """Features that had missing values when the bins were made."""
         return self.bin_weight[self.bin_start[1:] - 1] > 0
 
-    def edges_of(self, g: int) -> Vector:
+    def edges_of(self, g: int | np.integer) -> Vector:
         return self.edges[self.edge_start[g] : self.edge_start[g + 1]]
 
-    def weights_of(self, g: int) -> Vector:
+    def weights_of(self, g: int | np.integer) -> Vector:
         return self.bin_weight[self.bin_start[g] : self.bin_start[g + 1]]
 
     def code_dtype(self) -> type[np.uint8] | type[np.uint16]:
@@ -223,7 +225,7 @@ def encode_mixed_sparse(X: scipy.sparse.csc_array, cuts: MixedCuts, n_jobs: int 
     """Bins of the stored entries of a sparse matrix, and of zero."""
     everything = np.arange(cuts.n_features)
     coded = encode_sparse(sparse_columns(X), _numeric_cuts(cuts, everything), n_jobs)
-    codes = coded.codes.astype(cuts.code_dtype(), copy=False)
+    codes: NDArray[np.unsignedinteger] = coded.codes.astype(cuts.code_dtype(), copy=False)
     n_values = cuts.n_values
     for g in np.flatnonzero(cuts.categorical | columns_with_missing(X)):
         now = slice(coded.indptr[g], coded.indptr[g + 1])

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..data.binning import CutPlan
+from ..data.binning import CutPlan, as_columns
 from ..data.mixed_bins import (
     MixedCuts,
     cut_mixed,
@@ -46,7 +46,8 @@ class PreparedMixedStumps(Prepared):
         return (int(bins.max(initial=0)) + 7) // 8
 
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
-        return mixed_arrays(X, self.cuts, self.arrays.splits, self.arrays.columns, n_jobs)
+        columns = as_columns(X)
+        return mixed_arrays(columns, self.cuts, self.arrays.splits, self.arrays.columns, n_jobs)
 
     def model(self, path: Path, intercept: float) -> StumpModel:
         return collapse_mixed(self.cuts, self.layout.offsets, path, intercept)

@@ -14,6 +14,7 @@ from ..data.binning import (
     MOST_BINS,
     BinningKind,
     Cuts,
+    as_columns,
     bin_dense,
     bin_sparse,
     encode_dense,
@@ -21,6 +22,7 @@ from ..data.binning import (
     make_plan,
     sparse_columns,
 )
+from ..data.input.names import feature_mask
 from ..data.mixed_bins import columns_with_missing, without_missing
 from ..model import Coverage, Path, StumpModel
 from ..selection import Layout
@@ -101,8 +103,7 @@ class Stumps(LearnerFamily):
         arrays: Any
         missing = columns_with_missing(X)
         if self.categorical or missing.any():
-            categorical = np.zeros(X.shape[1], dtype=bool)
-            categorical[list(self.categorical)] = True
+            categorical = feature_mask(self.categorical, X.shape[1], None, "categorical")
             signed = self.leaves == "signed"
             return prepare_mixed(
                 as_columns(X), categorical, missing, plan, weight, signed,
@@ -152,13 +153,3 @@ class PreparedStumps(Prepared):
 
     def coverage(self, model: StumpModel) -> Coverage:
         return Coverage.of(model, self.cuts, float(self.arrays.splits.total_weight))
-
-
-def as_columns(X: Any) -> Any:
-    """Of a sparse X a CSC copy with sorted rows, no explicit zeros and no duplicates."""
-    if not scipy.sparse.issparse(X):
-        return X
-    columns = scipy.sparse.csc_array(X, copy=X.format == "csc")
-    columns.sum_duplicates()
-    columns.eliminate_zeros()
-    return columns

@@ -68,7 +68,8 @@ class StumpModel:
         )  # fmt: skip
 
     def table(self, feature: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(cuts, values) of a feature's step function; values has one entry more than cuts."""
+        """(cuts, values) of a numeric feature's step function; values has one entry more than
+        cuts. For a categorical feature see ``categories.table``."""
         k = int(np.searchsorted(self.features, feature))
         if k == len(self.features) or self.features[k] != feature:
             return np.empty(0), np.zeros(1)
@@ -163,7 +164,7 @@ def collapse_steps(
         starts=starts,
         cuts=thresholds[used],
         tables=tables,
-        missing=np.bincount(slot, when_missing[chosen], len(features)),
+        missing=np.bincount(slot, when_missing[chosen], len(features)).astype(np.float64),
         feature=feature,
         threshold=threshold,
         left=left,

@@ -67,15 +67,16 @@ def _frame(X: Any) -> ColumnTable | None:
     if not isinstance(frame, nw.DataFrame):
         return None
     names = string_names(frame.columns)
-    columns = [_column(frame[name], f"column {name!r} of X") for name in frame.columns]
+    columns = [_column(c, f"column {c.name!r} of X") for c in frame.iter_columns()]
     return ColumnTable(names, columns, len(frame))
 
 
 def _names(X: Any) -> list[Any]:
     if hasattr(X, "column_names"):  # pyarrow
         return list(X.column_names)
-    lazy = hasattr(X, "collect")  # its names are not known yet, but they differ
-    return list(X.columns) if hasattr(X, "columns") and not lazy else []
+    if hasattr(X, "collect"):  # lazy: its names are not known yet, but they differ
+        return []
+    return list(getattr(X, "columns", []))
 
 
 def _column(series: Any, title: str) -> Column:

@@ -109,7 +109,7 @@ def feature_mask(
                 raise ValueError(f"{parameter} has the name {item!r}, but {known}.")
             mask[position[item]] = True
         elif isinstance(item, numbers.Integral) and not isinstance(item, bool | np.bool_):
-            if not 0 <= item < n_features:
+            if not 0 <= int(item) < n_features:
                 raise ValueError(
                     f"{parameter} has the index {item}; use indices from 0 to {n_features - 1}."
                 )

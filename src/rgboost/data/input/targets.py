@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .labels import kind_of, missing_objects
+from .labels import as_numbers, kind_of, missing_objects
 
 
 def read_labels(y: Any) -> Any:
@@ -19,21 +20,24 @@ def read_labels(y: Any) -> Any:
     elif not isinstance(y, np.ndarray):
         y = _from_series(y)
     if isinstance(y, np.ndarray) and y.dtype == object and y.ndim == 1:
-        missing = missing_objects(y)
-        if missing.any():
-            raise ValueError(
-                f"Input y contains NaN: {int(missing.sum())} labels are missing, the first of them "
-                f"in row {int(missing.argmax())}; remove these rows."
-            )
-        if kind_of(y, missing, "y") == "strings":
-            return y
-        if not any(isinstance(label, str) for label in y):
-            return y.astype(np.float64) if not _are_integers(y) else y.astype(np.int64)
+        return _from_objects(y)
     return y
 
 
-def _are_integers(y: Any) -> bool:
-    return all(isinstance(label, int | np.integer | np.bool_) for label in y)
+def _from_objects(y: NDArray[np.object_]) -> NDArray:
+    """Strings stay objects; booleans, integers and other numbers become arrays of their kind."""
+    missing = missing_objects(y)
+    if missing.any():
+        raise ValueError(
+            f"Input y contains NaN: {int(missing.sum())} labels are missing, the first of them in "
+            f"row {int(missing.argmax())}; remove these rows."
+        )
+    if kind_of(y, missing, "y") != "numbers":
+        return y
+    if all(isinstance(label, bool | np.bool_) for label in y):
+        return y.astype(bool)
+    small = all(isinstance(label, int | np.integer) and abs(label) < 2**63 for label in y)
+    return y.astype(np.int64) if small else as_numbers(y, missing, "y")
 
 
 def _from_list(y: Any) -> Any:

@@ -97,6 +97,8 @@ def add_pairs(row_bins, weight, lo, hi, table):
     for i in range(lo, hi):
         mine = row_bins.bins[row_bins.start[i] : row_bins.start[i + 1]]
         w = weight[i]
+        if w == 0.0:
+            continue
         for a in range(mine.shape[0]):
             row = table[np.uint32(mine[a])]
             for b in range(a, mine.shape[0]):

@@ -32,6 +32,8 @@ class Trace:
     gradient_norm : <b_j, r> of the choice, the largest |gradient| in J.
     engine : what computed the iterations: "direct", "gram", "surrogate", or a sentence if it
         changed on the way.
+    certificates : pairs (iteration, certificate) that callbacks made on the way, by iteration; see
+        `rgboost.theory.recording`.
     """
 
     train_loss: NDArray[np.float64]
@@ -44,6 +46,7 @@ class Trace:
     right: NDArray[np.float64]
     gradient_norm: NDArray[np.float64]
     engine: str
+    certificates: tuple[tuple[int, Any], ...] = ()
 
     def __len__(self) -> int:
         return len(self.learner)
@@ -60,6 +63,8 @@ class Progress:
     seconds: float
     snapshot: Callable[[], Any]
     """Gives the run as far as it got: see `rgboost.boosting.problem.Snapshot`."""
+    keep_certificate: Callable[[int, Any], None]
+    """``keep_certificate(m, found)`` puts what was found out about iteration m into the trace."""
 
 
 class Recorder:
@@ -85,6 +90,7 @@ class Recorder:
         self.left = np.empty(n_iter)
         self.right = np.empty(n_iter)
         self.gradient = np.empty(n_iter)
+        self.certificates: list[tuple[int, Any]] = []
 
     @property
     def left_to_do(self) -> int:
@@ -131,7 +137,11 @@ class Recorder:
             None if held is None else float(self.held_loss[self.done] / held),
             float(self.seconds[self.done]),
             snapshot,
+            self.keep_certificate,
         )
+
+    def keep_certificate(self, iteration: int, found: Any) -> None:
+        self.certificates.append((iteration, found))
 
     def trace(self) -> Trace:
         n = self.done
@@ -151,4 +161,5 @@ class Recorder:
             right=self.right[:n].copy(),
             gradient_norm=self.gradient[:n].copy(),
             engine=self.engine,
+            certificates=tuple(sorted(self.certificates, key=lambda pair: pair[0])),
         )

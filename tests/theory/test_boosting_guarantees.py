@@ -1,4 +1,4 @@
-"""Theorem strong on runs of the real loop, with signed stumps on real data."""
+"""Both theorems on runs of the real loop, with stumps on real data."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,14 @@ from rgboost.experiments.optimum import smallest_loss
 from rgboost.losses import Huber, Logistic, Ridged, Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
-from rgboost.theory import check_guarantee, minimal_cosine_angle, strong_bound
+from rgboost.theory import (
+    check_guarantee,
+    level_set_radius,
+    minimal_cosine_angle,
+    nonstrong_bound,
+    optimal_loss,
+    strong_bound,
+)
 from tests.naive import expand_signed_stumps, naive_stumps
 
 N_ROWS, N_FEATURES, M, N_SEEDS = 200, 3, 60, 10
@@ -53,4 +60,63 @@ def test_theorem_strong(rule, loss, step):
     assert report.ok, report.message
     assert bound[-1] < 0.98 * gap  # the theorem says something here
     too_good = strong_bound(np.arange(M + 1), gap, 1.0, 1.0, 0.9)
+    assert not check_guarantee(losses, best, too_good, deterministic=deterministic).ok
+
+
+@pytest.mark.parametrize("step", [ConstantStep(), LineSearch()], ids=repr)
+@pytest.mark.parametrize("loss", [Squared(), Ridged(Huber(0.5), 0.1), Logistic(0.1)], ids=repr)
+@pytest.mark.parametrize("rule", [AllLearners(), RandomLearners(3), RandomGroups(2)], ids=repr)
+def test_theorem_strong_for_free_leaves(rule, loss, step):
+    """With weights, and the angle of the planes from counts of rows."""
+    X, y = problem(loss)
+    weight = np.random.default_rng(0).random(N_ROWS) + 0.5
+    learner = Stumps(max_bins=4)
+    theta = minimal_cosine_angle(learner.prepare(X, weight), rule, sample_weight=weight)
+    best = optimal_loss(X, y, loss, learner, weight).loss * weight.sum()
+    deterministic = isinstance(rule, AllLearners)
+    losses = weight.sum() * np.array(
+        [
+            boost(
+                X, y, loss=loss, learner=learner, selection=rule, step=step, n_iter=M,
+                weight=weight, random_state=seed,
+            ).trace.train_loss
+            for seed in range(1 if deterministic else N_SEEDS)
+        ]
+    )  # fmt: skip
+    gap = losses[0, 0] - best
+    steps = np.arange(M + 1)
+    mu, sigma = loss.strong_convexity, loss.smoothness
+    report = check_guarantee(
+        losses, best, strong_bound(steps, gap, mu, sigma, theta.lower), deterministic=deterministic
+    )
+    assert report.ok, report.message
+    too_good = strong_bound(steps, gap, 1.0, 1.0, 0.9)
+    assert not check_guarantee(losses, best, too_good, deterministic=deterministic).ok
+
+
+@pytest.mark.parametrize("step", [ConstantStep(), LineSearch()], ids=repr)
+@pytest.mark.parametrize("rule", [AllLearners(), RandomGroups(2)], ids=repr)
+def test_theorem_non_strong_for_huber(rule, step):
+    loss = Huber(1.0)
+    X, y = problem(loss)
+    learner = Stumps(max_bins=4)
+    theta = minimal_cosine_angle(learner.prepare(X), rule).lower
+    best = optimal_loss(X, y, loss, learner).loss * N_ROWS
+    deterministic = isinstance(rule, AllLearners)
+    losses = N_ROWS * np.array(
+        [
+            boost(
+                X, y, loss=loss, learner=learner, selection=rule, step=step, n_iter=M,
+                random_state=seed,
+            ).trace.train_loss
+            for seed in range(1 if deterministic else N_SEEDS)
+        ]
+    )  # fmt: skip
+    gap = losses[0, 0] - best
+    # Residuals with a summed loss of at most L have a length of at most L/delta + delta/2.
+    D = level_set_radius(2.0 * (losses[0, 0] / loss.delta + loss.delta / 2.0), theta)
+    steps = np.arange(M + 1)
+    bound = nonstrong_bound(steps, gap, loss.smoothness, D)
+    assert check_guarantee(losses, best, bound, deterministic=deterministic).ok
+    too_good = nonstrong_bound(steps, gap, loss.smoothness, 1e-3 * D)
     assert not check_guarantee(losses, best, too_good, deterministic=deterministic).ok

@@ -311,6 +311,7 @@ def progress_of(boosted, y, loss, iteration, weight=None):
     return SimpleNamespace(
         iteration=iteration, n_iter=len(trace), train_loss=float(trace.train_loss[iteration]),
         validation_loss=None, seconds=0.0, snapshot=lambda: snapshot,
+        keep_certificate=lambda iteration, found: None,
     )  # fmt: skip
 
 

@@ -224,12 +224,40 @@ def test_products_with_the_columns_of_stumps(problem, leaves, sparse, by_rows):
         np.testing.assert_allclose(span.rows(t), A @ t, atol=1e-13)
         np.testing.assert_allclose(span.sums(weight * y), A.T @ (weight * y), atol=1e-13)
         np.testing.assert_allclose(span.squares(weight), (A**2).T @ weight, atol=1e-13)
+        along, curve = span.normal(t, weight)
+        np.testing.assert_allclose(along, A @ t, atol=1e-13)
+        np.testing.assert_allclose(curve, A.T @ (weight * (A @ t)), atol=1e-12)
         gram = span.gram(weight)
         C = np.column_stack([span.rows(span.from_columns(e)) for e in np.eye(len(gram))])
         np.testing.assert_allclose(gram, (C.T * weight) @ C, atol=1e-12)
         np.testing.assert_allclose(span.to_columns(A.T @ y), C.T @ y, atol=1e-12)
         assert np.linalg.matrix_rank(C) == np.linalg.matrix_rank(A)
         assert np.linalg.matrix_rank(np.hstack([A, C])) == np.linalg.matrix_rank(A)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("leaves", ["free", "signed"])
+@pytest.mark.parametrize(("n", "max_bins"), [(2500, 40), (600, None)])
+def test_products_over_many_rows(n, max_bins, leaves):
+    """Long enough for words of eight bins, three columns at once, several chunks; wide bins."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(n, 5)), rng.integers(0, 2, (n, 2)), np.ones(n)])
+    X = X[:, [0, 5, 1, 2, 3, 7, 6, 4]]
+    prepared = Stumps(leaves, max_bins=max_bins).prepare(X)
+    A = naive_matrix(X, prepared, leaves == "signed")
+    x, t = rng.random(n), rng.normal(size=A.shape[1])
+    with Team(1) as team:
+        span = span_of(prepared, n, team)
+        assert span.by_tiles
+        assert span.arrays.wide == (max_bins is None)
+        along, curve = span.normal(t, x)
+        np.testing.assert_allclose(along, A @ t, atol=1e-12)
+        np.testing.assert_allclose(curve, A.T @ (x * (A @ t)), atol=1e-11)
+        np.testing.assert_allclose(span.rows(t), A @ t, atol=1e-12)
+        np.testing.assert_allclose(span.sums(x), A.T @ x, atol=1e-11)
+        span.by_tiles = False  # the naive twin: one column at a time
+        np.testing.assert_allclose(span.rows(t), along, atol=1e-12)
+        np.testing.assert_allclose(span.sums(x), A.T @ x, atol=1e-11)
 
 
 @pytest.mark.parametrize("leaves", ["free", "signed"])
@@ -244,7 +272,7 @@ def test_steps_by_both_solvers_are_the_projection(leaves):
     expected = A @ np.linalg.lstsq(root[:, None] * A, -root * gradient / curvature, rcond=None)[0]
     with Team(1) as team:
         span = span_of(prepared, len(y), team)
-        for solver in (Factor(span, heavy), Diagonal(span, heavy)):
+        for solver in (Factor(span, span.gram(heavy)), Diagonal(span, heavy)):
             system = System(span, weight, solver)
             step = newton_step(system, gradient, curvature, lambda step: step.error < 1e-27, 2000.0)
             np.testing.assert_allclose(step.change, expected, atol=1e-9)

@@ -102,6 +102,8 @@ def add_pairs(row_bins, weight, lo, hi, table):
     cells, width = table.ravel(), np.uint32(table.shape[1])
     for i in range(lo, hi):
         w = weight[i]
+        if w == 0.0:
+            continue
         stop = np.uint64(start[i + 1])
         for a in range(np.uint64(start[i]), stop):
             row = bins[a] * width

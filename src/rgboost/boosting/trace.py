@@ -34,6 +34,8 @@ class Trace:
         changed on the way.
     sets : bits of the bins on the left of each choice (see `rgboost.model.Path`), or None if no
         feature is categorical.
+    certificates : pairs (iteration, certificate) that callbacks made on the way, by iteration; see
+        `rgboost.theory.recording`.
     """
 
     train_loss: NDArray[np.float64]
@@ -47,6 +49,7 @@ class Trace:
     gradient_norm: NDArray[np.float64]
     engine: str
     sets: NDArray[np.uint8] | None = None
+    certificates: tuple[tuple[int, Any], ...] = ()
 
     def __len__(self) -> int:
         return len(self.learner)
@@ -69,10 +72,12 @@ class Progress:
     state: Callable[[], Any]
     """Gives the `rgboost.boosting.state.RunState` of the moment, from which the run can go on; None
     if it was interrupted in the middle of a block."""
+    keep_certificate: Callable[[int, Any], None]
+    """``keep_certificate(m, found)`` puts what was found out about iteration m into the trace."""
 
 
 _LOSSES = ("loss", "held_loss", "seconds")
-_CHOICES = ("learner", "left", "right", "gradient")
+_CHOICES = ("learner", "left", "right", "gradient", "sets")
 
 
 class Recorder:
@@ -100,6 +105,7 @@ class Recorder:
         self.right = np.empty(n_iter)
         self.gradient = np.empty(n_iter)
         self.sets = np.empty((n_iter, set_bytes), np.uint8)
+        self.certificates: list[tuple[int, Any]] = []
 
     @property
     def left_to_do(self) -> int:
@@ -149,6 +155,7 @@ class Recorder:
             snapshot,
             self.validation_losses,
             state,
+            self.keep_certificate,
         )
 
     def keep(self, n: int) -> dict[str, NDArray]:
@@ -167,6 +174,9 @@ class Recorder:
         if self.held_weight is None:
             return np.empty(0)
         return self.held_loss[first : self.done + 1] / self.held_weight
+
+    def keep_certificate(self, iteration: int, found: Any) -> None:
+        self.certificates.append((iteration, found))
 
     def trace(self, n: int | None = None) -> Trace:
         """The trace of the first n iterations, by default of all that are done."""
@@ -188,4 +198,7 @@ class Recorder:
             gradient_norm=self.gradient[:n].copy(),
             engine=self.engine,
             sets=self.sets[:n].copy() if self.sets.shape[1] else None,
+            certificates=tuple(
+                sorted((pair for pair in self.certificates if pair[0] <= n), key=lambda p: p[0])
+            ),
         )

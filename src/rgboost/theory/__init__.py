@@ -8,15 +8,18 @@
 `rgboost.theory.guarantees`  the two theorems, and a check of traces against them
 `rgboost.theory.certificate` a rigorous bound on how far a fitted model is from its optimum
 `rgboost.theory.optimal`     that optimum
+`rgboost.theory.recording`   certificates of chosen iterations in the trace
+`rgboost.theory.stopping`    stopping at a certified gap
 `rgboost.theory.figures`     Figures limit, Theta and spread
 ===========================  ===================================================================
 
 The rest of the package does not import this folder.
 """
 
+from .angle import MinimalCosineAngle
 from .certificate import Certificate, certificate
 from .closed_forms import binary_angle, binary_basis, orthogonal_angle, random_learners_angle
-from .cosine import MinimalCosineAngle, minimal_cosine_angle
+from .cosine import minimal_cosine_angle
 from .distance import distance
 from .figures import (
     draw_limit,
@@ -48,6 +51,7 @@ from .norms import (
 )
 from .optimal import Optimum, optimal_loss
 from .procedure import beta_limit, chosen_distribution, sample_chosen, selection_probability
+from .recording import RecordCertificates
 from .stopping import StopAtGap
 
 __all__ = [
@@ -56,6 +60,7 @@ __all__ = [
     "GuaranteeReport",
     "MinimalCosineAngle",
     "Optimum",
+    "RecordCertificates",
     "StopAtGap",
     "StructuredNorm",
     "SubsetSizeAdvice",

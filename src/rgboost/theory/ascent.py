@@ -48,7 +48,8 @@ def ascend(
         worst = ascend(factors, flat, rng, min(n_starts, 4)) if exact is None else exact.x
         starts = np.vstack([starts, worst / np.linalg.norm(worst)])
     distinct = np.unique(norm.weights).size
-    if distinct > 1 and distinct * norm.n_groups > _CELLS:
+    independent = factors.rank == norm.n_coordinates  # programs have a closed form
+    if not independent and distinct > 1 and distinct * norm.n_groups > _CELLS:
         return np.asarray(starts[np.argmin(norm.norms(starts @ rows.T))])
     program = QuotientProgram(factors.V, norm)
     steps = int(np.clip(_WORK // factors.V.size, *_STEPS))

@@ -32,7 +32,8 @@ class Certificate:
 
     .. math:: \frac1W \Big( L(f) - \inf_{d \in V} L(f_0 + d) \Big) \le \mathrm{gap},
 
-    up to rounding (about 1e-13 of the loss). The proof is in `rgboost.theory.dual`.
+    up to rounding (1e-13 of the loss, if scores change by about what the labels vary). The proof,
+    and what rounding can do, are in `rgboost.theory.dual`.
 
     Attributes
     ----------

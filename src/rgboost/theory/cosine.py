@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._team import check_n_jobs
+from ..learners.stumps import PreparedStumps
 from ..selection import SelectionRule
-from ._validation import Floats, check_integer, check_matrix
-from .ascent import ascend
+from ._validation import Floats, check_integer, check_matrix, check_vector
+from .angle import ORTHOGONAL, MinimalCosineAngle, angle_of_factors
 from .closed_forms import (
     binary_angle,
     binary_minimiser,
@@ -18,48 +20,20 @@ from .closed_forms import (
     orthogonal_minimiser,
 )
 from .distance import factorise
-from .enumeration import enumerate_angle
 from .norms import StructuredNorm, infinity_norm, norm_of
 from .procedure import Groups
-from .spectral import lower_bound
-
-_ORTHOGONAL = 1e-9
-"""Largest Frobenius norm of B'B - I that counts as orthonormal."""
-
-
-@dataclass(frozen=True, eq=False)
-class MinimalCosineAngle:
-    """An interval that holds Theta, and how each end was got.
-
-    Attributes
-    ----------
-    lower, upper : float
-        lower <= Theta <= upper, up to rounding.
-    lower_method, upper_method : str
-        The closed form, enumeration or bound that gave each end.
-    witness : ndarray of shape (n,)
-        A unit vector c in Range(B) with ||B'c||_F = upper (B with unit columns).
-    """
-
-    lower: float
-    upper: float
-    lower_method: str
-    upper_method: str
-    witness: Floats
-
-    @property
-    def exact(self) -> bool:
-        """Whether both ends agree to eight digits."""
-        return self.upper - self.lower <= 1e-8 * self.upper
+from .stump_angle import stump_angle
 
 
 def minimal_cosine_angle(
-    B: ArrayLike,
+    B: ArrayLike | PreparedStumps,
     selection: SelectionRule,
     groups: Groups | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
     n_starts: int = 12,
     random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
 ) -> MinimalCosineAngle:
     r"""The Minimal Cosine Angle of the columns of B under a selection rule's norm.
 
@@ -71,15 +45,24 @@ def minimal_cosine_angle(
 
     Parameters
     ----------
-    B : array-like of shape (n, K)
-        One column per weak-learner. Columns are scaled to length 1; none may be zero.
+    B : array-like of shape (n, K), or the outcome of `Stumps.prepare`
+        One column per weak-learner. Columns are scaled to length 1; none may be zero. Prepared
+        stumps are known by counts of rows (`rgboost.theory.stump_gram`): no n x K matrix is made,
+        and K may be 20,000 or so (one K x K matrix is held). Free leaves are planes, not columns;
+        what the greedy step sees there is the length of c's projection.
     selection : SelectionRule
     groups : sequence of sequences of int, optional
-        A partition of range(K); None means one group per column.
+        A partition of range(K); None means one group per column. Prepared stumps have groups of
+        features of their own, from ``prepare(X, groups=...)``.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows: all inner products and lengths are weighted. Rows without weight are
+        not there. For prepared stumps, the weights that they were prepared with.
     n_starts : int
         From how many directions the upper bound is sought where Theta is not found exactly.
     random_state : int, Generator or None
         Where the random ones of these directions come from.
+    n_jobs : int, optional
+        Threads that count rows of prepared stumps; None for all that the process may use.
 
     Returns
     -------
@@ -87,25 +70,78 @@ def minimal_cosine_angle(
         One number twice, where a closed form is recognised (orthonormal columns, the binary
         basis under the infinity norm) or the polytope {c : ||B'c||_F <= 1} can be enumerated;
         otherwise a lower bound from eigenvalues (`rgboost.theory.spectral`) and an upper bound
-        from a multi-start ascent (`rgboost.theory.ascent`).
+        from a multi-start ascent (`rgboost.theory.ascent`). For many stumps both come from a
+        factor of the Gram matrix (`rgboost.theory.gram_bounds`).
 
     Notes
     -----
     Theta depends on the rank of B without continuity; singular values below max(n, K) eps times
     the largest count as zero. Columns of one group that agree up to sign are counted once, which
     changes no norm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost import Stumps
+    >>> from rgboost.selection import AllLearners
+    >>> from rgboost.theory import minimal_cosine_angle
+    >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])  # two orthogonal stumps
+    >>> found = minimal_cosine_angle(Stumps().prepare(X), AllLearners())
+    >>> round(found.lower, 6), round(found.upper, 6), found.lower_method
+    (0.707107, 0.707107, 'closed form of an orthogonal basis')
     """
     n_starts = check_integer(
         "n_starts", n_starts, at_least=1, remedy="pass at least one direction to start from"
     )
+    rng = np.random.default_rng(random_state)
+    if isinstance(B, PreparedStumps):
+        if groups is not None:
+            raise ValueError(
+                "groups is for explicit matrices; prepare the stumps with groups of features: "
+                "Stumps(...).prepare(X, groups=...)."
+            )
+        weight = None if sample_weight is None else check_weights(sample_weight)
+        return stump_angle(B, selection, weight, n_starts, rng, check_n_jobs(n_jobs))
+    if sample_weight is not None:
+        return _weighted(B, check_weights(sample_weight), selection, groups, n_starts, rng)
     matrix = normalise_columns(B)
     norm = norm_of(selection, matrix.shape[1], groups)
     if norm.weights[0] == norm.cumulative[-1]:  # t = G: the largest group is always drawn
         norm = infinity_norm(matrix.shape[1])
     matrix, norm = merge_duplicates(matrix, norm)
-    return _recognised(matrix, norm) or _computed(
-        matrix, norm, n_starts, np.random.default_rng(random_state)
-    )
+    return _recognised(matrix, norm) or _computed(matrix, norm, n_starts, rng)
+
+
+def check_weights(sample_weight: ArrayLike) -> Floats:
+    weight = check_vector("sample_weight", sample_weight)
+    if (weight < 0.0).any() or not weight.any():
+        raise ValueError(
+            "sample_weight has negative entries, or only zeros; pass weights of 0 or more."
+        )
+    return weight
+
+
+def _weighted(
+    B: ArrayLike,
+    weight: Floats,
+    selection: SelectionRule,
+    groups: Groups | None,
+    n_starts: int,
+    rng: np.random.Generator,
+) -> MinimalCosineAngle:
+    """Theta with <a, b> = sum_i w_i a_i b_i: that of the rows times sqrt(w)."""
+    matrix = check_matrix("B", B)
+    if len(weight) != len(matrix):
+        raise ValueError(
+            f"sample_weight has {len(weight)} entries, B {len(matrix)} rows; give one for each."
+        )
+    root = np.sqrt(weight)
+    kept = weight > 0.0
+    scaled = root[kept, None] * matrix[kept]
+    found = minimal_cosine_angle(scaled, selection, groups, n_starts=n_starts, random_state=rng)
+    witness = np.zeros(len(matrix))
+    witness[kept] = found.witness / root[kept]
+    return replace(found, witness=witness)
 
 
 def normalise_columns(B: ArrayLike) -> Floats:
@@ -149,7 +185,7 @@ def _recognised(B: Floats, norm: StructuredNorm) -> MinimalCosineAngle | None:
     if n < K:
         return None
     skew = float(np.linalg.norm(B.T @ B - np.eye(K)))
-    if skew > _ORTHOGONAL:
+    if skew > ORTHOGONAL:
         return None
     name = "closed form of an orthogonal basis"
     c = B @ orthogonal_minimiser(norm)
@@ -163,15 +199,9 @@ def _recognised(B: Floats, norm: StructuredNorm) -> MinimalCosineAngle | None:
 def _computed(
     B: Floats, norm: StructuredNorm, n_starts: int, rng: np.random.Generator
 ) -> MinimalCosineAngle:
-    """Theta by enumeration where it is affordable, else its bounds."""
     factors = factorise(B)
-    exact = enumerate_angle(factors, norm)
-    if exact is not None:
-        x, lower, lower_method, upper_method = exact.x, exact.value, exact.method, exact.method
-    else:
-        bound = lower_bound(factors, norm)
-        x = ascend(factors, norm, rng, n_starts)
-        lower, lower_method, upper_method = bound.value, bound.method, "ascent"
-    c = factors.U @ (x / np.linalg.norm(x))
+    ends = angle_of_factors(factors, norm, n_starts, rng)
+    c = factors.U @ (ends.x / np.linalg.norm(ends.x))
     upper = norm.norm(B.T @ c)
-    return MinimalCosineAngle(min(lower, upper), upper, lower_method, upper_method, c)
+    lower = min(ends.lower, upper)
+    return MinimalCosineAngle(lower, upper, ends.lower_method, ends.upper_method, c)

@@ -114,6 +114,8 @@ class QuotientProgram:
         if scale == 0.0:
             return QuotientNorm(0.0, 0.0, np.zeros(K), np.zeros(rank))
         unit = y / scale
+        if rank == K:  # only one b has V'b = y
+            return self._only(unit, scale)
         result = self._minimise(unit)
         b = result.x[:K] - result.x[K : 2 * K]
         b += self.V @ (unit - self.V.T @ b)
@@ -121,6 +123,13 @@ class QuotientProgram:
         size = self.norm.norm(self.V @ z)
         lower = max(0.0, float(z @ unit) / size) if size > 0.0 else 0.0
         return QuotientNorm(lower * scale, self.norm.dual_norm(b) * scale, b * scale, z)
+
+    def _only(self, unit: Floats, scale: float) -> QuotientNorm:
+        """Independent columns: b = V y, and the multipliers are Proposition dual-norm's."""
+        b = self.V @ unit
+        z = self.V.T @ self.norm.dual_maximiser(b)
+        value = self.norm.dual_norm(b) * scale
+        return QuotientNorm(value, value, b * scale, z)
 
     def _minimise(self, y: Floats) -> Any:
         """What HiGHS makes of the program; the simplex method has the last word."""

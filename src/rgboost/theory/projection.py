@@ -48,9 +48,11 @@ class Factor:
     Columns that depend on others within rounding are left out: 0 for them is one of the solutions.
     """
 
-    def __init__(self, span: Span, x: Vector) -> None:
+    def __init__(self, span: Span, gram: NDArray[np.float64]) -> None:
+        """``gram`` is that of ``span.gram``; it is overwritten if ``span`` would not say what a few
+        rows contribute to it."""
         self.span = span
-        gram = span.gram(x)
+        self.gram = gram.copy() if span.gram_by_rows else None
         norm = np.sqrt(np.maximum(np.diag(gram), 0.0))
         scale = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
         gram *= scale
@@ -61,6 +63,16 @@ class Factor:
         self.upper: NDArray[np.float64] = upper[:rank, :rank]
         self.kept = pivots[:rank] - 1
         self.scale = scale[self.kept]
+
+    def without(self, x: Vector) -> Factor:
+        """The same without some rows: those where x, their weight until now, is not 0.
+
+        Where the Gram matrix of few rows costs as much as that of all, all are kept: the factor is
+        still close enough for conjugate gradients.
+        """
+        if self.gram is None:
+            return self
+        return Factor(self.span, self.gram - self.span.gram(x))
 
     @property
     def rank(self) -> int:
@@ -85,7 +97,7 @@ class Step:
     constant : a constant that is part of the step.
     change : the step on the rows, delta.
     dual : v = g + h delta.
-    sums : A' W v, zero if v were orthogonal to everything.
+    sums : A' W v as the recursion has it, zero if v were orthogonal to everything.
     decrease : what the step gains on the quadratic model.
     error : sums' M sums with the preconditioner M: how far from the exact step, squared.
     first_error : the same at the start.
@@ -131,15 +143,14 @@ def newton_step(
     range, the best one is added first. From there on every direction is orthogonal to the
     constants, whose large eigenvalue (one for each feature) is out of the way.
     """
-    span, weight = system.span, system.weight
-    heavy = weight * curvature
+    span = system.span
+    heavy = system.weight * curvature
     step = _begin(system, gradient, heavy, near)
     z = system.solver.solve(step.sums)
     step.error = step.first_error = float((step.sums * z).sum())
     direction = -z
-    while step.error > 0.0 and not stop(step) and step.products + 1.5 <= most_products:
-        along = span.rows(direction)
-        curve = span.sums(heavy * along)
+    while step.error > 0.0 and not stop(step) and step.products + 1.0 <= most_products:
+        along, curve = span.normal(direction, heavy)
         bend = float((direction * curve).sum())
         if not bend > _STRAIGHT * step.error:  # nothing to hold the step: no solution
             break
@@ -155,9 +166,6 @@ def newton_step(
         direction *= step.error / before
         direction -= z
     step.dual = gradient + curvature * step.change
-    if step.products > 0.5:
-        step.sums = span.sums(weight * step.dual)  # what is left, free of the recursion's error
-        step.products += 0.5
     return step
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from .dual import Effort, Ground, Search
-from .projection import Diagonal, Step, System, newton_step
+from .projection import Diagonal, Factor, Step, System, newton_step
 from .span import Vector
 
 _EXACT = 1e-13
@@ -59,7 +59,8 @@ class Searcher:
         self, ground: Ground, score: Vector, effort: Effort, radius: float | None = None
     ) -> None:
         self.ground, self.effort, self.wanted_radius = ground, effort, radius
-        loss = ground.value(score)
+        losses, *self.now = ground.evaluate(score)
+        loss = float((ground.weight * losses).sum())
         n = ground.span.n_coordinates
         self.found = Search(score, loss, score, loss, np.zeros(n), loss, excess=math.inf)
         self.optimise = effort.tightness == 1.0
@@ -145,7 +146,7 @@ class Searcher:
     def _advance(self) -> float:
         """One step of Newton's method: a bound at the present scores, then lower scores."""
         ground, found = self.ground, self.found
-        _, residual, curvature = ground.evaluate(found.score)
+        residual, curvature = self.now
         gradient = -residual
         self.length = math.sqrt(float((ground.weight * gradient * gradient).sum()))
         least = self.flat if (curvature == 0).any() else 1e-12
@@ -174,7 +175,7 @@ class Searcher:
         stop: Callable[[Step], bool],
         near: Step | None = None,
     ) -> Step:
-        most = min(self._left(), _MOST_EXACT if self.ground.exact else _MOST_PRODUCTS)
+        most = min(self._left() - 0.5, _MOST_EXACT if self.ground.exact else _MOST_PRODUCTS)
         step = newton_step(system, gradient, metric, stop, most, near)
         self.found.products += step.products
         return step
@@ -201,6 +202,9 @@ class Searcher:
                 close = np.minimum(v - low, high - v) < _CLOSE * room
                 ends = np.where(v - low < high - v, low, high)
                 gradient = np.where(close & ~fixed, ends, gradient)
+                if isinstance(system.solver, Factor):
+                    leaving = np.where(close, ground.weight * metric, 0.0)
+                    system = replace(system, solver=system.solver.without(leaving))
                 fixed |= close
                 metric = np.where(fixed, 0.0, metric)
                 precise = False
@@ -219,10 +223,13 @@ class Searcher:
         ground, found = self.ground, self.found
         outside = ground.outside(step.dual)
         v = np.where(outside, step.dual, np.clip(step.dual, *ground.domain))
-        error, radius = ground.largest_group(step.sums), self._radius(step)
+        # Of the v that is used: free of the errors of a recursion, and of clipping.
+        sums = ground.span.sums(ground.weight * v)
+        found.products += 0.5
+        error, radius = ground.largest_group(sums), self._radius(step)
         moved = float((ground.weight * v * (found.score - found.start)).sum())
         exact = error <= _EXACT * self.length
-        per_scale = 0.0 if exact else moved + radius * ground.root * error
+        per_scale = moved + (0.0 if exact else radius * ground.root * error)
         self.last = v, found.score, found.loss, per_scale
         self.last_radius, self.last_error = math.inf if exact else radius, error / ground.root
         if not outside.any():
@@ -258,9 +265,10 @@ class Searcher:
         length = 1.0
         while length > 1e-9:
             score = found.score + length * step.change
-            loss = self.ground.value(score)
+            losses, *now = self.ground.evaluate(score)
+            loss = float((self.ground.weight * losses).sum())
             if loss < found.loss:
-                found.score, found.loss = score, loss
+                found.score, found.loss, self.now = score, loss, now
                 found.t = found.t + length * step.t
                 found.constant += length * step.constant
                 return length

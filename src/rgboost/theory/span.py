@@ -26,14 +26,19 @@ from .._team import Team, wait_for_all
 from ..boosting.row_gram import MOST_BINS_IN_ALL, RowBins, add_pairs, make_row_bins
 from ..boosting.statistics import MemoryStatistics, weigh_bins
 from ..learners.base import Prepared
+from ..learners.dense_stumps import DenseStumps
 from ..learners.dictionary import DenseDictionary, PreparedDictionary
 from ..learners.prepared_mixed import PreparedMixedStumps
 from ..learners.sparse_stumps import SparseStumps
 from ..learners.stump_statistics import expand_codes, joint_bins
 from ..learners.stumps import PreparedStumps
 from ..losses import Squared
+from .products import add_row_bins, multiply_dense
 
 Vector = NDArray[np.float64]
+
+_PARTIAL_BYTES = 64 << 20
+"""Most memory for sums by chunks of rows; above it products take one column at a time."""
 
 _MOST_BINS = 256
 """Bins of a feature for which the statistics can make Gram rows."""
@@ -56,6 +61,9 @@ class Span(ABC):
     gram_cells: float
     """Entries of the data that `gram` reads; infinite if there is no way to make it."""
 
+    gram_by_rows: bool
+    """Whether `gram` costs next to nothing for an x that is 0 in most rows."""
+
     def use(self, team: Team) -> None:
         """Work with these threads from now on."""
         return
@@ -67,6 +75,11 @@ class Span(ABC):
     @abstractmethod
     def sums(self, x: Vector) -> Vector:
         """A' x."""
+
+    def normal(self, t: Vector, x: Vector) -> tuple[Vector, Vector]:
+        """A t and A' diag(x) A t."""
+        rows = self.rows(t)
+        return rows, self.sums(x * rows)
 
     @abstractmethod
     def squares(self, x: Vector) -> Vector:
@@ -113,7 +126,11 @@ class StumpSpan(Span):
         self.holds_constants = not self.signed and len(used) > 0
         self.cells = cells
         self.row_bins: RowBins | None = None
+        n_chunks = len(self.statistics.rows.chunks) - 1
+        room = 8 * n_chunks * len(used) * splits.most_bins
+        self.by_tiles = isinstance(arrays, DenseStumps) and room <= _PARTIAL_BYTES
         self.by_rows = isinstance(arrays, SparseStumps) and self.n_bins <= MOST_BINS_IN_ALL
+        self.gram_by_rows = self.by_rows
         self.gram_cells = cells * len(used) / 2
         if self.by_rows:
             self.gram_cells = cells * cells / max(1, n_rows) / 2
@@ -136,17 +153,21 @@ class StumpSpan(Span):
 
     def rows_of_tables(self, tables: Vector) -> Vector:
         """The score of every row at tables of all features."""
+        if self.by_tiles:
+            return self._pass(tables, np.zeros(self.n_rows))[0]
         if self.row_bins is None:
             return self.statistics.score(tables).copy()
-        at_zero = tables[self.first + self.arrays.entries.zero_code[self.features]]
+        at_zero = tables[self._zero]
         change = np.zeros(self.n_bins)
-        change[self.bins] = tables[self.bins] - np.repeat(at_zero, self.last - self.first + 1)
+        change[self.bins] = tables[self.bins] - np.repeat(at_zero, self._counts)
         out = np.full(self.n_rows, at_zero.sum())
         add_row_bins(self.row_bins, change, out)
         return out
 
     def bin_sums(self, x: Vector) -> Vector:
         """Sums of x in every bin of every feature."""
+        if self.by_tiles:
+            return self._pass(None, x)[1]
         left, total = self.statistics.weigh_splits(x)
         cumulative = np.zeros(self.n_bins)
         cumulative[self.splits_at] = left
@@ -155,8 +176,52 @@ class StumpSpan(Span):
         sums[self.first] = cumulative[self.first]
         return sums
 
+    def _pass(self, tables: Vector | None, x: Vector) -> tuple[Vector, Vector]:
+        """One pass over the bins: (scores, sums of x times scores), or sums of x if no tables."""
+        gather = tables is not None
+        rows, weighted = (np.empty(self.n_rows), np.empty(self.n_rows)) if gather else (x, x)
+        given = np.zeros(self.n_bins) if tables is None else tables
+        chunks = self.statistics.rows.chunks
+        arguments = self.arrays, self.features, given, x, chunks, gather, rows, weighted
+        self.team.run(multiply_dense, *arguments, self.partial)
+        sums = np.zeros(self.n_bins)
+        sums[self.bins] = self.partial.sum(axis=0).ravel()[self._in_partial]
+        two = self.last - self.first == 1  # the last bin of an indicator is left out
+        sums[self.last[two]] = weighted.sum() - sums[self.first[two]]
+        return rows, sums
+
+    @cached_property
+    def partial(self) -> NDArray[np.float64]:
+        """Room for the sums of every chunk of rows."""
+        n_chunks = len(self.statistics.rows.chunks) - 1
+        return np.empty((n_chunks, len(self.features), self.arrays.splits.most_bins))
+
+    @cached_property
+    def _in_partial(self) -> NDArray[np.int64]:
+        """Where the bins of features with splits are in a chunk's sums."""
+        feature = np.repeat(np.arange(len(self.features)), self._counts)
+        inner = self.bins - np.repeat(self.first, self._counts)
+        return feature * self.arrays.splits.most_bins + inner
+
+    @cached_property
+    def _counts(self) -> NDArray[np.int64]:
+        return self.last - self.first + 1
+
+    @cached_property
+    def _zero(self) -> NDArray[np.int64]:
+        """The bin of zero of each feature."""
+        return self.first + self.arrays.entries.zero_code[self.features]
+
+    def normal(self, t: Vector, x: Vector) -> tuple[Vector, Vector]:
+        if not self.by_tiles:
+            return super().normal(t, x)
+        rows, sums = self._pass(self.tables(t), x)
+        return rows, self._to_coordinates(sums)
+
     def sums(self, x: Vector) -> Vector:
-        sums = self.bin_sums(x)
+        return self._to_coordinates(self.bin_sums(x))
+
+    def _to_coordinates(self, sums: Vector) -> Vector:
         if self.signed:
             sums[self.first] -= sums[self.last]
         return sums[self.at]
@@ -175,7 +240,7 @@ class StumpSpan(Span):
         subtraction only, or else the heaviest.
         """
         if isinstance(self.arrays, SparseStumps):
-            dropped = self.first + self.arrays.entries.zero_code[self.features]
+            dropped = self._zero
         else:
             sums = self.bin_sums(np.ones(self.n_rows))
             ends = zip(self.first, self.last, strict=True)
@@ -303,20 +368,11 @@ def fill_bin_gram(learners, features, first, place, codes, weight, out, seat):
                         out[column, row] = table[k, j]
 
 
-@kernel()
-def add_row_bins(row_bins, tables, out):
-    """Add the table entries of the stored bins of each row."""
-    for i in range(out.shape[0]):
-        total = 0.0
-        for k in range(row_bins.start[i], row_bins.start[i + 1]):
-            total += tables[np.uint32(row_bins.bins[k])]
-        out[i] += total
-
-
 class MatrixSpan(Span):
     """The columns of an explicit matrix, dense or sparse."""
 
     holds_constants = False
+    gram_by_rows = False
 
     def __init__(self, A: Any) -> None:
         self.A = A

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import math
-import time
-from typing import Any
 
-from .._team import check_n_jobs
 from .._validation import check_count, check_positive
 from ..boosting import Progress
-from .certificate import Certificate, certify, make_effort
-from .dual import Ground
-from .span import Span
-from .training import Snapshot, Training, one_blas_thread
+from .certificate import Certificate
+from .recording import Certifier
 
 
 class StopAtGap:
@@ -34,7 +29,8 @@ class StopAtGap:
     Attributes
     ----------
     iterations : the iterations at which certificates were made.
-    certificates : those certificates; ``trace.train_loss[iterations]`` are their losses.
+    certificates : those certificates; ``trace.train_loss[iterations]`` are their losses. They are
+        in ``trace.certificates``, too.
     stopped : whether the gap was reached.
     lower_bound : the best lower bound so far that holds for every combination of weak-learners.
 
@@ -42,9 +38,8 @@ class StopAtGap:
     --------
     ::
 
-        stop = StopAtGap(1e-3)
-        boosted = boost(X, y, ..., n_iter=100_000, callbacks=[stop])
-        plot(stop.iterations, [found.gap for found in stop.certificates])
+        boosted = boost(X, y, ..., n_iter=100_000, callbacks=[StopAtGap(1e-3)])
+        plot([(m, found.gap) for m, found in boosted.trace.certificates])
     """
 
     def __init__(
@@ -61,11 +56,9 @@ class StopAtGap:
         self.tol_gap = check_positive(tol_gap, "tol_gap")
         self.every = check_count(every, "every", at_least=1)
         self.relative = relative
-        self.radius = radius
-        self.exact = exact
-        self.max_products = max_products
-        self.n_jobs = n_jobs
-        make_effort(3.0, None, radius, max_products)  # impossible values raise here
+        self.certifier = Certifier(
+            radius=radius, exact=exact, max_products=max_products, n_jobs=n_jobs
+        )
         self._forget()
 
     def _forget(self) -> None:
@@ -73,35 +66,20 @@ class StopAtGap:
         self.certificates: list[Certificate] = []
         self.stopped = False
         self.lower_bound = -math.inf
-        self._prepared: Any = None
-        self._ground: Ground | None = None
-        self._span: Span | None = None
 
     def __call__(self, progress: Progress) -> bool:
-        if self.iterations and progress.iteration <= self.iterations[-1]:
-            self._forget()  # another run began
+        snapshot = progress.snapshot()
+        if self.certifier.begins(snapshot):  # what was known is of another run
+            self._forget()
         goal = self.tol_gap * abs(progress.train_loss) if self.relative else self.tol_gap
         if progress.train_loss - self.lower_bound <= goal:
             self.stopped = True
         elif not self.iterations or progress.iteration >= self.iterations[-1] + self.every:
-            found = self._certify(progress.snapshot(), goal)
+            found = self.certifier(snapshot, progress.iteration, goal)
             self.iterations.append(progress.iteration)
             self.certificates.append(found)
+            progress.keep_certificate(progress.iteration, found)
             if math.isinf(found.radius):
                 self.lower_bound = max(self.lower_bound, found.lower_bound)
             self.stopped = found.gap <= goal
         return self.stopped
-
-    def _certify(self, now: Snapshot, goal: float) -> Certificate:
-        begun = time.perf_counter()
-        training = Training(now.prepared, now.y, now.weight, now.loss, now.start)
-        effort = make_effort(3.0, goal, self.radius, self.max_products)
-        with training.team(check_n_jobs(self.n_jobs)) as team, one_blas_thread():
-            if now.prepared is not self._prepared or self._ground is None or self._span is None:
-                self._forget()
-                self._prepared = now.prepared
-                self._span = training.span(team)
-                self._ground = training.ground(self._span, self.exact)
-            self._span.use(team)
-            score = training.score(self._span, now.path)
-            return certify(self._ground, score, effort, self.radius, begun)

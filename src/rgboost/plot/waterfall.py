@@ -9,7 +9,6 @@ import numpy as np
 from ..explain import LocalExplanation
 from .style import FAINT, LINE, SECOND, axes_for, shortened, tidy
 
-
 _COVER = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
 """Behind numbers, so that the line of the score does not cross them."""
 

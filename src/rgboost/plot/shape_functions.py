@@ -110,10 +110,10 @@ class ShapeFunctionDisplay:
             figure, spec = ax.figure, ax.get_subplotspec()
             ax.set_axis_off()
             grid = spec.subgridspec(rows, columns) if spec else figure.add_gridspec(rows, columns)
-        axes = [figure.add_subplot(grid[k // columns, k % columns]) for k in range(n)]
-        for one in axes[::columns]:
+        cells = [figure.add_subplot(grid[k // columns, k % columns]) for k in range(n)]
+        for one in cells[::columns]:
             one.set_ylabel("adds to the score")
-        return np.array(axes, dtype=object)
+        return np.array(cells, dtype=object)
 
 
 def draw_shape(ax: Any, shape: ShapeFunction, **line: Any) -> Any:

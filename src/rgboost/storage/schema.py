@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -78,7 +78,6 @@ class Part:
     values: Mapping[str, Value]
     tensors: Mapping[str, Tensor]
     check: Callable[[Any, Mapping[str, Any]], None]
-    optional: bool = field(default=False)
 
 
 NOT_STORED = {"callbacks"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -47,15 +47,13 @@ def is_labels(value: Any) -> bool:
 
 
 def is_usable_loss(value: Any) -> bool:
-    """A loss whose arguments fit together: it evaluates."""
+    """A loss whose arguments fit together: also one loss inside another is a loss."""
     if not isinstance(value, Loss):
         return False
     try:
-        one = np.ones(1)
-        value.value(one, value.inverse_link(one))
+        return value.terms is not None and value.strong_convexity >= 0.0
     except Exception:
         return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,6 @@ class Part:
     values: Mapping[str, Value]
     tensors: Mapping[str, Tensor]
     check: Callable[[Any, Mapping[str, Any]], None]
-    optional: bool = field(default=False)
 
 
 NOT_STORED = {"callbacks"}

@@ -178,7 +178,8 @@ def test_states_of_other_runs():
         run("direct", 30, resume=state, engine="gram")
     for more in (
         dict(loss=PythonLoss()), dict(learner=Stumps(max_bins=20)), dict(start_score=1.0),
-        dict(weight=np.full(400, 2.0)), dict(validation=None), dict(groups=[[0, 1], [2], [3, 4], [5, 6, 7]]),
+        dict(weight=np.full(400, 2.0)), dict(validation=None),
+        dict(groups=[[0, 1], [2], [3, 4], [5, 6, 7]]),
     ):  # fmt: skip
         with pytest.raises(ValueError, match="had other data, another loss or other weak-learn"):
             run("direct", 30, resume=state, **more)

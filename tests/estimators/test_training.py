@@ -1,7 +1,9 @@
 """How the estimators train: validation rows, callbacks, silence, Ctrl-C."""
 
 import os
+import re
 import signal
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -210,3 +212,55 @@ def test_ctrl_c_checkpoint_resume(Model, X, y, tmp_path):
     model = clone(whole).fit(X, y, resume=path)
     assert model.n_iter_ == whole.n_iter_
     np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+
+
+@each
+def test_iterations_by_cross_validation(Model, X, y):
+    model = Model(max_iter="cv", cv=4, random_state=0, learning_rate=0.3)
+    weight = np.ones(len(y))
+    weight[:40] = 0.0
+    model.fit(X, y, weight)
+    assert model.n_iter_ == model.best_iteration_ == np.argmin(model.cv_loss_)
+    assert model.trace_.validation_loss is None
+    alone = Model(max_iter=model.n_iter_, random_state=0, learning_rate=0.3).fit(X, y, weight)
+    np.testing.assert_allclose(alone.predict(X), model.predict(X), rtol=1e-9)
+    assert not hasattr(model.set_params(max_iter=5).fit(X, y), "cv_loss_")
+
+
+def test_bad_cross_validation():
+    X, y = load_breast_cancer(return_X_y=True)
+    for parameters, message in (
+        (dict(cv=1), "cv=1 must be 2 or greater"),
+        (dict(cv=300), "cv=300 is impossible: there are only 212 rows of the rarest class"),
+        (dict(max_iter="vc"), "max_iter='vc' is not known; use one of 'auto', 'cv'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            RGBMClassifier(**{"max_iter": "cv", **parameters}).fit(X, y)
+    with pytest.raises(ValueError, match="max_iter='cv' chooses the number of iterations without"):
+        RGBMClassifier(max_iter="cv").fit(X, y, X_val=X, y_val=y)
+
+
+def test_auto_chooses_by_the_number_of_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_000, 2))
+    y = X[:, 0] + rng.normal(size=len(X))
+    held_out = RGBMRegressor(random_state=0).fit(X, y)
+    assert held_out.trace_.validation_loss is not None
+    assert not hasattr(held_out, "cv_loss_")
+    by_folds = RGBMRegressor(random_state=0).fit(X[:500], y[:500])
+    explicit = RGBMRegressor(random_state=0, max_iter="cv").fit(X[:500], y[:500])
+    np.testing.assert_array_equal(by_folds.cv_loss_, explicit.cv_loss_)
+    assert by_folds.n_iter_ == explicit.n_iter_
+    assert RGBMRegressor().fit(X[:99], y[:99]).n_iter_ == 100
+    rare = (np.arange(500) < 3).astype(int)
+    assert RGBMClassifier().fit(X[:500], rare).n_iter_ == 100  # too rare for five folds
+    many = np.arange(10_000) < 9
+    assert RGBMClassifier().fit(X, many).trace_.validation_loss is None  # none to hold out
+
+
+def test_the_examples_of_the_document_run():
+    text = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    assert len(blocks) == 3
+    for block in blocks:
+        exec(compile(block, "training.md", "exec"), {})

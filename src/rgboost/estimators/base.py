@@ -15,11 +15,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._team import check_n_jobs
 from .._validation import check_count, check_option, check_positive
 from ..boosting import LogProgress, ProgressBar, RunState, Trace, boost
+from ..boosting.stopping import best_iteration
 from ..learners import LearnerFamily, Stumps
 from ..learners.base import Additive
 from ..losses import Loss
 from ..selection import check_selection
 from ..steps import check_step
+from .folds import losses_of_folds, resolve_max_iter
 from .holdout import StoppingPlan, TrainingRows
 
 PARAMETERS = """
@@ -43,8 +45,15 @@ PARAMETERS = """
         The constant step 1/sigma, sigma the smoothness of the loss; or a line search.
     learning_rate : float
         Multiplies the step.
-    max_iter : int
-        Number of iterations, at most.
+    max_iter : int, "auto" or "cv"
+        Number of iterations, at most. ``"auto"``: up to 20,000 if early stopping ends the fit;
+        else ``"cv"``, or 100 if there are fewer than 100 rows. ``"cv"``: as many as have the
+        smallest loss in cross-validation with ``cv`` folds, at most 20,000, followed by a fit to
+        all rows. With the squared loss and stumps the folds cost one pass over the data, and bins
+        come from all rows; with other losses, ``cv`` fits. Rows are not held out besides;
+        ``n_iter_no_change`` and ``tol`` end the search.
+    cv : int
+        The number of folds of ``max_iter="cv"``.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
         ``X_val, y_val``, or there are at least 10,000 rows to hold some out of. With
@@ -93,6 +102,7 @@ ATTRIBUTES = """
     model_ : the fitted additive model: tables per feature, and the path of weak-learners.
     trace_ : Trace. ``trace_.train_loss`` has ``n_iter_ + 1`` entries.
     n_iter_ : number of iterations done.
+    cv_loss_ : with ``max_iter="cv"``, the mean loss of held-out rows after 0, 1, ... iterations.
     best_iteration_ : the iteration that the model is of: where the validation loss was smallest,
         or ``n_iter_`` if there were no validation rows. Stages end there.
     loss_ : the loss that was minimised.
@@ -128,7 +138,8 @@ class BaseRGBM(BaseEstimator):
         groups: Any = None,
         step: Any = "constant",
         learning_rate: float = 0.3,
-        max_iter: int = 500,
+        max_iter: int | str = "auto",
+        cv: int = 5,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
@@ -153,6 +164,7 @@ class BaseRGBM(BaseEstimator):
         self.step = step
         self.learning_rate = learning_rate
         self.max_iter = max_iter
+        self.cv = cv
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -174,7 +186,8 @@ class BaseRGBM(BaseEstimator):
         """The settings of the paper's experiments; ``parameters`` override them.
 
         Start from zero, learning rate 1, 100 percentiles above 10,000 rows and every value below,
-        groups are features, and a ridge of 0.0001 for the logistic loss.
+        groups are features, a ridge of 0.0001 for the logistic loss, and 500 iterations without
+        early stopping.
         """
         preset: dict[str, Any] = {
             "init": "zero",
@@ -182,6 +195,8 @@ class BaseRGBM(BaseEstimator):
             "max_bins": "paper",
             "binning": "quantile",
             "selection": "groups",
+            "max_iter": 500,
+            "early_stopping": False,
             **cls._paper_extras(),
         }
         return cls(**{**preset, **parameters})
@@ -205,7 +220,6 @@ class BaseRGBM(BaseEstimator):
         """Boost on checked input and store what was fitted; whether Ctrl-C ended it."""
         check_option(self.init, "init", ["zero", "best"])
         check_option(self.engine, "engine", ["auto", "direct", "gram", "surrogate"])
-        n_iter = check_count(self.max_iter, "max_iter", at_least=1)
         selection = check_selection(self.selection, self.subset_size)
         learner = self._learner_family()
         state = self._state_to_resume(resume)
@@ -215,32 +229,43 @@ class BaseRGBM(BaseEstimator):
         plan = StoppingPlan(
             self.early_stopping, self.validation_fraction, self.n_iter_no_change, self.tol
         )
-        rows = plan.split(rows, stratified, seeds[1])
+        holds_out = self.max_iter != "cv" and plan.holds_out(rows, stratified)
+        n_iter = resolve_max_iter(self.max_iter, rows, holds_out, self.cv, stratified)
+        if holds_out:
+            rows = plan.split(rows, stratified, seeds[1])
         if rows.kept is not None:
             learner = learner.restricted_to(rows.kept)
-        boosted = boost(
-            rows.X,
-            rows.y,
+        settings: dict[str, Any] = dict(
             loss=loss,
             learner=learner,
             selection=selection,
             step=check_step(self.step),
-            n_iter=n_iter,
             learning_rate=check_positive(self.learning_rate, "learning_rate"),
             start_score=0.0 if self.init == "zero" else None,
             groups=self.groups,
             names=getattr(self, "feature_names_in_", None),
-            weight=rows.weight,
-            validation=rows.validation,
-            early_stopping=plan.rule(rows),
             random_state=seeds[0],
             n_jobs=check_n_jobs(self.n_jobs),
-            callbacks=self._listeners(),
-            engine=self.engine,  # type: ignore[arg-type]
+            engine=self.engine,
             gram_memory=None
             if self.gram_memory is None
             else check_count(self.gram_memory, "gram_memory"),
+        )
+        listeners = self._listeners()
+        self.__dict__.pop("cv_loss_", None)
+        if n_iter == "cv":
+            self.cv_loss_ = losses_of_folds(rows, self.cv, stratified, plan, seeds[1], settings)
+            n_iter = max(1, best_iteration(self.cv_loss_))
+        boosted = boost(
+            rows.X,
+            rows.y,
+            n_iter=n_iter,
+            weight=rows.weight,
+            validation=rows.validation,
+            early_stopping=plan.rule(rows),
+            callbacks=listeners,
             resume=state,
+            **settings,
             keep_state=bool(self.warm_start),
         )
         self._run_state, self._seeds = boosted.state, seeds

@@ -74,7 +74,7 @@ def test_stops_where_the_rule_first_holds(engine, loss, patience, tol):
 def test_the_model_is_that_of_the_best_iteration(engine, loss):
     X, y = data(loss)
     boosted = run(engine, loss)
-    assert boosted.best_iteration < len(boosted.trace)
+    assert 0 < boosted.best_iteration < len(boosted.trace)
     value = loss.value(y[400:], boosted.model.score(X[400:])).mean()
     assert value == pytest.approx(boosted.trace.validation_loss.min(), rel=1e-9)
     assert len(list(boosted.model.staged_score(X[:2]))) == boosted.best_iteration

@@ -56,9 +56,9 @@ PARAMETERS = """
         The number of folds of ``max_iter="cv"``.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
-        ``X_val, y_val``, or there are at least 10,000 rows to hold some out of. With
-        validation rows of either kind the fitted model is the one of the best iteration, whether
-        the fit stopped early or not.
+        ``X_val, y_val``, or if ``max_iter="auto"`` and there are at least 10,000 rows to hold some
+        out of. With validation rows of either kind the fitted model is the one of the best
+        iteration, whether the fit stopped early or not.
     validation_fraction : float
         The share of the training rows that is held out, if no validation rows are given.
     n_iter_no_change : int
@@ -133,7 +133,7 @@ class BaseRGBM(BaseEstimator):
         *,
         loss: str | Loss,
         learner: str | LearnerFamily = "stumps",
-        selection: Any = "groups",
+        selection: Any = "learners",
         subset_size: Any = "sqrt",
         groups: Any = None,
         step: Any = "constant",
@@ -142,7 +142,7 @@ class BaseRGBM(BaseEstimator):
         cv: int = 5,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 50,
+        n_iter_no_change: int = 200,
         tol: float = 1e-5,
         max_bins: Any = 255,
         binning: str = "quantile",
@@ -229,7 +229,7 @@ class BaseRGBM(BaseEstimator):
         plan = StoppingPlan(
             self.early_stopping, self.validation_fraction, self.n_iter_no_change, self.tol
         )
-        holds_out = self.max_iter != "cv" and plan.holds_out(rows, stratified)
+        holds_out = plan.holds_out(rows, self.max_iter, stratified)
         n_iter = resolve_max_iter(self.max_iter, rows, holds_out, self.cv, stratified)
         if holds_out:
             rows = plan.split(rows, stratified, seeds[1])

@@ -70,11 +70,13 @@ class StoppingPlan:
     def make_rule(self) -> EarlyStopping:
         return EarlyStopping(self.n_iter_no_change, self.tol)
 
-    def holds_out(self, rows: TrainingRows, stratified: bool) -> bool:
+    def holds_out(self, rows: TrainingRows, max_iter: Any, stratified: bool) -> bool:
         """Whether some of the rows are held out."""
-        if rows.validation is not None:
+        if rows.validation is not None or max_iter == "cv":
             return False
         if self.early_stopping == "auto":
+            if max_iter != "auto":
+                return False
             rarest = count_rarest(rows, stratified)
             enough = rarest * self.validation_fraction >= 1.0
             return len(rows.present) >= AUTO_ROWS and enough

@@ -30,7 +30,7 @@ def data(weighted=False, sparse=False):
 
 SETTINGS = dict(
     loss=Squared(), learner=Stumps(), selection=RandomGroups(3), step=ConstantStep(),
-    learning_rate=0.5, start_score=None, groups=None, names=None, n_jobs=1,
+    learning_rate=0.5, start_score=None, groups=None, names=None, n_jobs=1, engine="gram",
 )  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def honest_losses(X, y, fold, weight, n_iter, **settings):
         parts = [None if weight is None else weight[rows] for rows in (train, held)]
         boosted = boost(
             X[train], y[train], n_iter=n_iter, weight=parts[0], random_state=5,
-            validation=Validation(X[held], y[held], parts[1]), engine="direct", **settings,
+            validation=Validation(X[held], y[held], parts[1]), **{**settings, "engine": "direct"},
         )  # fmt: skip
         its_weight = held.sum() if weight is None else parts[1].sum()
         losses += boosted.trace.validation_loss * its_weight
@@ -92,7 +92,7 @@ def test_the_folds_cost_one_pass(monkeypatch):
 
 def test_other_losses_by_fits():
     X, y, fold, weight = data(weighted=True)
-    settings = {**SETTINGS, "loss": Logistic()}
+    settings = {**SETTINGS, "loss": Logistic(), "engine": "direct"}
     signs = np.where(y > 1, 1.0, -1.0)
     found = cross_validated_losses(
         X, signs, fold, n_iter=700, rule=NEVER, weight=weight, random_state=5, **settings
@@ -105,7 +105,7 @@ def test_other_losses_by_fits():
 def test_the_rule_ends_the_search(loss):
     X, y, fold, _ = data()
     y = y if isinstance(loss, Squared) else np.where(y > 1, 1.0, -1.0)
-    settings = {**SETTINGS, "loss": loss, "random_state": 5}
+    settings = {**SETTINGS, "loss": loss, "random_state": 5, "engine": "auto"}
     whole = cross_validated_losses(X, y, fold, n_iter=1500, rule=NEVER, **settings)
     short = cross_validated_losses(
         X, y, fold, n_iter=1500, rule=EarlyStopping(20, 1e-4), **settings
@@ -121,3 +121,19 @@ def test_without_memory_there_are_fits():
     from_statistics = cross_validated_losses(X, y, fold, **settings)
     from_fits = cross_validated_losses(X, y, fold, gram_memory=1000, **settings)
     np.testing.assert_allclose(from_statistics, from_fits, rtol=1e-9)
+
+
+def test_the_faster_way_is_taken(monkeypatch):
+    """Statistics where there are many rows, fits where there are few rows and many splits."""
+    used = []
+    monkeypatch.setattr(
+        "rgboost.boosting.cross_validation.fold_losses", lambda *args: used.append(args)
+    )
+    rng = np.random.default_rng(0)
+    settings = {**SETTINGS, "engine": "auto", "random_state": 5, "n_iter": 20, "rule": NEVER}
+    for shape, by_statistics in (((20_000, 3), True), ((200, 40), False)):
+        X = rng.normal(size=shape)
+        fold = np.arange(len(X)) % K
+        cross_validated_losses(X, X[:, 0], fold, **settings)
+        assert bool(used) is by_statistics
+        used.clear()

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .cost import choose_engine
 from .engine import Boosted, boost, make_problem
 from .folds import fold_losses
 from .gram import default_gram_memory, gram_obstacle
-from .problem import Validation
+from .problem import Problem, Validation
 from .stopping import EarlyStopping
+
+TYPICAL_ITERATIONS = 2000
+"""How many iterations are expected, to choose the faster way."""
 
 FIRST_ROUND = 256
 """Iterations after which k fits are first looked at; then twice as many, and so on."""
@@ -33,17 +38,18 @@ def cross_validated_losses(
 
     ``fold`` has the number 0, 1, ..., k - 1 of each row's fold. The curve ends where ``rule``
     holds for it. ``settings`` are those of `boost`. With the squared loss and stumps the k folds
-    cost one pass over the data (`rgboost.boosting.folds`), and bins come from all rows. With
-    other losses, and where Gram rows do not fit into memory, there are k fits, which make their
-    own bins.
+    cost one pass over the data (`rgboost.boosting.folds`), and bins come from all rows, wherever a
+    fit would use the Gram engine. Otherwise there are k fits, which make their own bins: with
+    other losses, where Gram rows do not fit into memory, and where there are so few rows and so
+    many splits that passes over the rows are faster.
     """
     if settings.get("engine", "auto") in ("auto", "gram"):
         given = {**settings, "weight": weight, "random_state": random_state}
         given = {key: value for key, value in given.items() if key not in _NOT_OF_A_PROBLEM}
         problem = make_problem(X, y, n_iter=n_iter, validation=None, callbacks=(), **given)
-        if gram_obstacle(problem) is None:
-            memory = settings.get("gram_memory")
-            memory = default_gram_memory() if memory is None else memory
+        memory = settings.get("gram_memory")
+        memory = default_gram_memory() if memory is None else memory
+        if _takes_statistics(problem, settings, memory // (2 * (int(fold.max()) + 1))):
             best_start = settings.get("start_score", 0.0) is None
             losses = fold_losses(problem, X, fold, random_state, best_start, rule, memory)
             if losses is not None:
@@ -56,6 +62,15 @@ def cross_validated_losses(
 
 
 _NOT_OF_A_PROBLEM = ("engine", "gram_memory", "tol")
+
+
+def _takes_statistics(problem: Problem, settings: dict[str, Any], memory: int) -> bool:
+    """Whether the folds come from statistics: where fits would use the Gram engine."""
+    if settings.get("engine") == "gram":
+        return gram_obstacle(problem) is None
+    expected = replace(problem, recorder=copy(problem.recorder))
+    expected.recorder.n_iter = min(problem.recorder.n_iter, TYPICAL_ITERATIONS)
+    return choose_engine(expected, memory) == "gram"
 
 
 @dataclass

@@ -56,7 +56,7 @@ PARAMETERS = """
         The number of folds of ``max_iter="cv"``.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
-        ``X_val, y_val``, or if ``max_iter="auto"`` and there are at least 10,000 rows to hold some
+        ``X_val, y_val``, or if ``max_iter="auto"`` and there are at least 2,000 rows to hold some
         out of. With validation rows of either kind the fitted model is the one of the best
         iteration, whether the fit stopped early or not.
     validation_fraction : float

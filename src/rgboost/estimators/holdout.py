@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from .._validation import check_count, check_not_negative, check_option, check_real
 from ..boosting import EarlyStopping, Validation
 
-AUTO_ROWS = 10_000
+AUTO_ROWS = 2000
 """``early_stopping="auto"`` holds rows out from so many rows on."""
 
 

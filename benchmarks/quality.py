@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from .measure import Skip
 from .quality_data import SETS, QualitySet
+from .quality_table import renew
 
 OUT = Path("out") / "quality"
 FEW_ROWS = 1000
@@ -183,6 +184,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--patience", type=float, default=PATIENCE)
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", dest="more")
+    parser.add_argument("--table", type=Path, help="a Markdown file whose table is renewed")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -228,12 +230,19 @@ def main() -> None:
         more = {key: _value(value) for key, value in (pair.split("=") for pair in options.more)}
         print(json.dumps({"shape": data.shape, **judge(name, data, options.threads, **more)}))
         return
+    results: dict[str, dict[str, dict[str, Any]]] = {}
     for which in options.sets:
+        try:
+            SETS[which](Path(options.data_dir))
+        except Skip as reason:
+            print(which, reason, flush=True)
+            continue
         for name in options.only:
-            try:
-                print(which, name, json.dumps(measure(name, which, options)), flush=True)
-            except Skip as reason:
-                print(which, reason, flush=True)
+            found = measure(name, which, options)
+            results.setdefault(which, {})[name] = found
+            print(which, name, json.dumps(found), flush=True)
+    if options.table is not None:
+        renew(options.table, results)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import numpy as np, sklearn.base, numba, time
 from rgboost import RGBMRegressor
 X = np.random.default_rng(0).normal(size=(1000, 10))
 start = time.perf_counter()
-RGBMRegressor(n_jobs=2).fit(X, X[:, 0]).predict(X)
+RGBMRegressor(max_iter=500, n_jobs=2).fit(X, X[:, 0]).predict(X)
 print(time.perf_counter() - start)
 """
 BASE = "import sklearn.base, sklearn.utils.validation, numba"

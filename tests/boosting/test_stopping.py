@@ -20,6 +20,14 @@ ENGINES = [("direct", Squared()), ("gram", Squared()), ("direct", Logistic()),
            ("surrogate", Logistic())]  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_interrupts():
+    """Shells start background jobs with Ctrl-C switched off."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def data(loss, n=600):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 6))
@@ -66,7 +74,7 @@ def test_stops_where_the_rule_first_holds(engine, loss, patience, tol):
 def test_the_model_is_that_of_the_best_iteration(engine, loss):
     X, y = data(loss)
     boosted = run(engine, loss)
-    assert 0 < boosted.best_iteration <= len(boosted.trace)
+    assert 0 < boosted.best_iteration < len(boosted.trace)
     value = loss.value(y[400:], boosted.model.score(X[400:])).mean()
     assert value == pytest.approx(boosted.trace.validation_loss.min(), rel=1e-9)
     assert len(list(boosted.model.staged_score(X[:2]))) == boosted.best_iteration
@@ -101,9 +109,9 @@ def test_a_callback_stops_the_run(engine, loss):
 
 def test_time_limit():
     begun = time.perf_counter()
-    boosted = run("direct", Squared(), n_iter=10**7, callbacks=[TimeLimit(0.2)])
+    boosted = run("direct", Squared(), n_iter=10**6, callbacks=[TimeLimit(0.2)])
     assert time.perf_counter() - begun >= 0.2
-    assert 1 <= len(boosted.trace) < 10**7
+    assert 1 <= len(boosted.trace) < 10**6
     with pytest.raises(ValueError, match="seconds=0 must be greater"):
         TimeLimit(0)
 
@@ -148,9 +156,9 @@ def test_second_ctrl_c_interrupts_at_once():
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
 
-    boosted = run("direct", Squared(), n_iter=10**7, callbacks=[impatient])
+    boosted = run("direct", Squared(), n_iter=10**6, callbacks=[impatient])
     assert boosted.interrupted
-    assert 1 <= len(boosted.trace) < 10**7
+    assert 1 <= len(boosted.trace) < 10**6
 
 
 def test_other_threads_leave_signals_alone():

@@ -43,7 +43,7 @@ def test_regression(diabetes):
     assert model.n_iter_ == 100
     assert len(model.trace_.train_loss) == 101
     assert model.n_features_in_ == 10
-    assert model.subset_size_ == 3
+    assert model.subset_size_ == int(np.sqrt(model.n_learners_))
     assert model.n_learners_ == sum(len(np.unique(X[:300, g])) - 1 for g in range(10))
     assert model.intercept_ == pytest.approx(y[:300].mean())
     assert model.trace_.train_loss[0] == pytest.approx(0.5 * y[:300].var())
@@ -229,7 +229,8 @@ def test_constant_features_are_never_chosen():
     for data in (X, scipy.sparse.csr_array(X)):
         model = RGBMRegressor(max_iter=100, selection="group").fit(data, y)
         assert set(model.trace_.feature) == {0, 3}
-        everything = RGBMRegressor(subset_size=4, max_iter=5).fit(data, y)
+        everything = RGBMRegressor(selection="groups", subset_size=4, max_iter=5)
+        everything.fit(data, y)
         assert everything.subset_size_ == 2
 
 
@@ -275,7 +276,11 @@ BAD_INPUT = [
     (lambda X, y: RGBMRegressor().fit(X, y, 0 * y), "sample_weight is zero for every row"),
     (lambda X, y: RGBMRegressor().fit(X, y, y / 0.0), "sample_weight has NaN or infinite"),
     (lambda X, y: RGBMRegressor().fit(X, y, y[:3]), r"sample_weight has shape \(3,\), expected"),
-    (lambda X, y: RGBMRegressor(subset_size=3).fit(X, y), "there are 2 groups"),
+    (lambda X, y: RGBMRegressor(subset_size=19).fit(X, y), "there are 18 weak-learners"),
+    (
+        lambda X, y: RGBMRegressor(selection="groups", subset_size=3).fit(X, y),
+        "there are 2 groups",
+    ),
     (lambda X, y: RGBMRegressor(max_iter=0).fit(X, y), "max_iter=0 must be 1 or greater"),
     (lambda X, y: RGBMRegressor(max_iter=2.5).fit(X, y), "max_iter must be an integer"),
     (lambda X, y: RGBMRegressor(learning_rate=0).fit(X, y), "learning_rate=0 must be greater"),

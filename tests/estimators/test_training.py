@@ -1,7 +1,9 @@
 """How the estimators train: validation rows, callbacks, silence, Ctrl-C."""
 
 import os
+import re
 import signal
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -18,11 +20,22 @@ CASES = [(RGBMRegressor, *load_diabetes(return_X_y=True)),
 each = pytest.mark.parametrize(("Model", "X", "y"), CASES, ids=["regressor", "classifier"])
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_interrupts():
+    """Shells start background jobs with Ctrl-C switched off."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @each
 @pytest.mark.parametrize("sparse", [False, True])
 def test_held_out_rows(Model, X, y, sparse):
     data = scipy.sparse.csr_array(X) if sparse else X
-    model = Model(max_iter=3000, early_stopping=True, validation_fraction=0.25, random_state=0)
+    model = Model(
+        max_iter=3000, early_stopping=True, validation_fraction=0.25, learning_rate=1.0,
+        n_iter_no_change=30, tol=0.0, random_state=0,
+    )  # fmt: skip
     model.fit(data, y)
     assert 0 < model.best_iteration_ < model.n_iter_ < 3000
     assert model.best_iteration_ == np.argmin(model.trace_.validation_loss)
@@ -73,15 +86,6 @@ def test_rows_without_weight_are_not_held_out():
     y_wrong = np.where(weight > 0, y, 1e9)
     b = clone(model).fit(X, y_wrong, weight)
     np.testing.assert_array_equal(a.trace_.validation_loss, b.trace_.validation_loss)
-
-
-def test_auto_holds_rows_out_of_many_rows_only():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(10_000, 2))
-    y = X[:, 0] + rng.normal(size=len(X))
-    assert RGBMRegressor(max_iter=5).fit(X, y).trace_.validation_loss is not None
-    assert RGBMRegressor(max_iter=5).fit(X[1:], y[1:]).trace_.validation_loss is None
-    assert RGBMRegressor(max_iter=5, early_stopping=False).fit(X, y).trace_.validation_loss is None
 
 
 def classifier_with(**parameters):
@@ -151,10 +155,10 @@ def test_ctrl_c_leaves_a_usable_model(Model, X, y):
             pressed.append(True)
             os.kill(os.getpid(), signal.SIGINT)
 
-    model = Model(max_iter=10**7, random_state=0, callbacks=[press], engine="direct")
+    model = Model(max_iter=10**6, random_state=0, callbacks=[press], engine="direct")
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    assert 20 <= model.n_iter_ < 10**7
+    assert 20 <= model.n_iter_ < 10**6
     same = Model(max_iter=model.n_iter_, random_state=0, engine="direct").fit(X, y)
     np.testing.assert_array_equal(model.predict(X), same.predict(X))
     before = dict(vars(model))
@@ -210,3 +214,57 @@ def test_ctrl_c_checkpoint_resume(Model, X, y, tmp_path):
     model = clone(whole).fit(X, y, resume=path)
     assert model.n_iter_ == whole.n_iter_
     np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+
+
+@each
+def test_iterations_by_cross_validation(Model, X, y):
+    model = Model(max_iter="cv", cv=4, random_state=0, learning_rate=0.3)
+    weight = np.ones(len(y))
+    weight[:40] = 0.0
+    model.fit(X, y, weight)
+    assert model.n_iter_ == model.best_iteration_ == np.argmin(model.cv_loss_)
+    assert model.trace_.validation_loss is None
+    alone = Model(max_iter=model.n_iter_, random_state=0, learning_rate=0.3).fit(X, y, weight)
+    np.testing.assert_allclose(alone.predict(X), model.predict(X), rtol=1e-9)
+    assert not hasattr(model.set_params(max_iter=5).fit(X, y), "cv_loss_")
+
+
+def test_bad_cross_validation():
+    X, y = load_breast_cancer(return_X_y=True)
+    for parameters, message in (
+        (dict(cv=1), "cv=1 must be 2 or greater"),
+        (dict(cv=300), "cv=300 is impossible: there are only 212 rows of the rarest class"),
+        (dict(max_iter="vc"), "max_iter='vc' is not known; use one of 'auto', 'cv'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            RGBMClassifier(**{"max_iter": "cv", **parameters}).fit(X, y)
+    with pytest.raises(ValueError, match="max_iter='cv' chooses the number of iterations without"):
+        RGBMClassifier(max_iter="cv").fit(X, y, X_val=X, y_val=y)
+
+
+def test_auto_chooses_by_the_number_of_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    y = X[:, 0] + rng.normal(size=len(X))
+    held_out = RGBMRegressor(random_state=0).fit(X, y)
+    assert held_out.trace_.validation_loss is not None
+    assert not hasattr(held_out, "cv_loss_")
+    assert RGBMRegressor(max_iter=5).fit(X, y).trace_.validation_loss is None
+    assert hasattr(RGBMRegressor(early_stopping=False, random_state=0).fit(X, y), "cv_loss_")
+    by_folds = RGBMRegressor(random_state=0).fit(X[:500], y[:500])
+    explicit = RGBMRegressor(random_state=0, max_iter="cv").fit(X[:500], y[:500])
+    np.testing.assert_array_equal(by_folds.cv_loss_, explicit.cv_loss_)
+    assert by_folds.n_iter_ == explicit.n_iter_
+    assert RGBMRegressor().fit(X[:99], y[:99]).n_iter_ == 100
+    rare = (np.arange(500) < 3).astype(int)
+    assert RGBMClassifier().fit(X[:500], rare).n_iter_ == 100  # too rare for five folds
+    few = np.arange(2000) < 4
+    assert RGBMClassifier().fit(X, few).trace_.validation_loss is None  # none to spare
+
+
+def test_the_examples_of_the_document_run():
+    text = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    assert len(blocks) == 3
+    for block in blocks:
+        exec(compile(block, "training.md", "exec"), {})

@@ -101,10 +101,60 @@ def boost(
     that of one run, to the last bit, if the engine is the same: ``"auto"`` goes on with the engine
     that the run began with.
     """
-    rule = make_rule(step, loss, learning_rate, len(y))
-    loss.check_labels(y)
     if early_stopping is not None and validation is None:
         raise ValueError("early_stopping needs validation rows; pass validation=Validation(X, y).")
+    with ExitStack() as stack:
+        listeners = [*callbacks, *([] if early_stopping is None else [early_stopping])]
+        for listener in listeners:
+            if isinstance(listener, AbstractContextManager):
+                stack.enter_context(listener)
+        problem = make_problem(
+            X,
+            y,
+            loss=loss,
+            learner=learner,
+            selection=selection,
+            step=step,
+            n_iter=n_iter,
+            learning_rate=learning_rate,
+            start_score=start_score,
+            groups=groups,
+            names=names,
+            weight=weight,
+            validation=validation,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            callbacks=tuple(listeners),
+            resume=None if resume is None else check_fits(resume, n_iter, engine),
+        )
+        interrupted = _run(problem, engine, gram_memory, tol)
+        state = problem.state() if keep_state else None
+    return _outcome(problem, early_stopping, interrupted, state)
+
+
+def make_problem(
+    X: Any,
+    y: NDArray[np.float64],
+    *,
+    loss: Loss,
+    learner: LearnerFamily,
+    selection: SelectionRule,
+    step: StepRule,
+    n_iter: int,
+    learning_rate: float,
+    start_score: float | None,
+    groups: Any,
+    names: Sequence[str] | None,
+    weight: NDArray[np.float64] | None,
+    validation: Validation | None,
+    random_state: int | np.random.Generator | None,
+    n_jobs: int,
+    callbacks: tuple[Callback, ...],
+    resume: RunState | None = None,
+) -> Problem:
+    """Prepare the weak-learners on the rows; see `boost` for the parameters."""
+    rule = make_rule(step, loss, learning_rate, len(y))
+    loss.check_labels(y)
     if weight is not None and (weight == 0).any():  # such rows are not there
         kept = weight > 0
         X, y, weight, learner = X[kept], y[kept], weight[kept], learner.restricted_to(kept)
@@ -112,51 +162,44 @@ def boost(
         validation = validation.with_positive_weight()
     start = start_of(loss, y, weight) if start_score is None else float(start_score)
     check_scale(loss, y, weight, start)
-    with ExitStack() as stack:
-        listeners = [*callbacks, *([] if early_stopping is None else [early_stopping])]
-        for listener in listeners:
-            if isinstance(listener, AbstractContextManager):
-                stack.enter_context(listener)
-        prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
-        if isinstance(step, LeafStep) and not prepared.free_leaves:
-            raise ValueError(
-                f"step={step!r} sets the values of leaves: it needs stumps with free leaves; "
-                "use step='constant' or 'line-search'."
-            )
-        selection.size(prepared.layout)  # an impossible t raises here
-        held_arrays = prepared.arrays
-        if validation is not None:
-            held_arrays = prepared.arrays_for(validation.X, n_jobs)
-        problem = Problem(
-            prepared=prepared,
-            y=y,
-            weight=weight,
-            start=start,
-            loss=loss,
-            selection=selection,
-            rule=rule,
-            held=validation,
-            held_arrays=held_arrays,
-            rng=np.random.default_rng(random_state),
-            recorder=Recorder(
-                n_iter,
-                prepared.layout.offsets,
-                total_weight(y, weight),
-                None if validation is None else total_weight(validation.y, validation.weight),
-                prepared.set_bytes,
-            ),
-            n_jobs=n_jobs,
-            callbacks=tuple(listeners),
-            resume=None if resume is None else check_fits(resume, n_iter, engine),
+    prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
+    if isinstance(step, LeafStep) and not prepared.free_leaves:
+        raise ValueError(
+            f"step={step!r} sets the values of leaves: it needs stumps with free leaves; "
+            "use step='constant' or 'line-search'."
         )
-        if resume is not None and resume.fingerprint != problem.fingerprint():
-            raise ValueError(
-                "The run to go on with had other data, another loss or other weak-learners; "
-                "give those of that run, or begin anew."
-            )
-        interrupted = _run(problem, engine, gram_memory, tol)
-        state = problem.state() if keep_state else None
-    return _outcome(problem, early_stopping, interrupted, state)
+    selection.size(prepared.layout)  # an impossible t raises here
+    held_arrays = prepared.arrays
+    if validation is not None:
+        held_arrays = prepared.arrays_for(validation.X, n_jobs)
+    problem = Problem(
+        prepared=prepared,
+        y=y,
+        weight=weight,
+        start=start,
+        loss=loss,
+        selection=selection,
+        rule=rule,
+        held=validation,
+        held_arrays=held_arrays,
+        rng=np.random.default_rng(random_state),
+        recorder=Recorder(
+            n_iter,
+            prepared.layout.offsets,
+            total_weight(y, weight),
+            None if validation is None else total_weight(validation.y, validation.weight),
+            prepared.set_bytes,
+        ),
+        n_jobs=n_jobs,
+        callbacks=callbacks,
+        resume=resume,
+    )
+    if resume is not None and resume.fingerprint != problem.fingerprint():
+        raise ValueError(
+            "The run to go on with had other data, another loss or other weak-learners; "
+            "give those of that run, or begin anew."
+        )
+    return problem
 
 
 def _run(problem: Problem, engine: Engine, gram_memory: int | None, tol: float) -> bool:

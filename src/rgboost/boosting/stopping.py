@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -52,7 +53,11 @@ class EarlyStopping:
         return
 
     def __call__(self, progress: Progress) -> bool:
-        for loss in progress.validation_losses(self._seen).tolist():
+        return self.observe(progress.validation_losses(self._seen).tolist())
+
+    def observe(self, losses: Iterable[float]) -> bool:
+        """Look at the losses of the next iterations; whether the rule holds at one of them."""
+        for loss in losses:
             if loss < self._to_beat:
                 self._to_beat = loss - self.tol * abs(loss)
                 self._last_fall = self._seen

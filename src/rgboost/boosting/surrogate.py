@@ -271,6 +271,7 @@ def run_surrogate(problem: Problem, memory: int, tol: float) -> None:
         gradient = rows.gradient(tables)
         while recorder.left_to_do:
             problem.begin_block()
+            held_before = recorder.held_loss[recorder.done]
             n, supplied, whole = _run_block(problem, model, gradient, team)
             change = path_tables(offsets, recorder, recorder.done, recorder.done + n)
             scale = model.scale(rows.line(change))
@@ -280,6 +281,8 @@ def run_surrogate(problem: Problem, memory: int, tol: float) -> None:
             held_loss = held_rows.loss(tables) if held_rows is not None else 0.0
             gained = gradient.loss - after.loss
             gradient = after
+            # The loop on the model knows nothing of validation rows and wrote zeros.
+            recorder.held_loss[recorder.done] = held_before
             recorder.finish_block(n, time.perf_counter() - begun, after.loss, held_loss)
             recorder.smooth_block(n)
             small = gained <= tol * abs(gradient.loss)

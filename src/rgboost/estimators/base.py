@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._team import check_n_jobs
 from .._validation import check_count, check_option, check_positive
 from ..boosting import LogProgress, ProgressBar, RunState, Trace, boost
+from ..boosting.stopping import best_iteration
 from ..data.input import InputSchema
 from ..learners import LearnerFamily, Stumps
 from ..learners.base import Additive
@@ -22,6 +23,7 @@ from ..losses import Loss
 from ..selection import check_selection
 from ..steps import StepRule, check_step, default_step
 from .fitted_model import FittedModelMixin
+from .folds import losses_of_folds, resolve_max_iter
 from .holdout import StoppingPlan, TrainingRows
 from .rows import accepts_missing, check_held_rows, check_rows
 
@@ -50,13 +52,20 @@ PARAMETERS = """
         search (line search if the learner is not stumps with free leaves).
     learning_rate : float
         Multiplies the step.
-    max_iter : int
-        Number of iterations, at most.
+    max_iter : int, "auto" or "cv"
+        Number of iterations, at most. ``"auto"``: up to 20,000 if early stopping ends the fit;
+        else ``"cv"``, or 100 if there are fewer than 100 rows. ``"cv"``: as many as have the
+        smallest loss in cross-validation with ``cv`` folds, at most 20,000, followed by a fit to
+        all rows. With the squared loss and stumps the folds cost one pass over the data, and bins
+        come from all rows; with other losses, ``cv`` fits. Rows are not held out besides;
+        ``n_iter_no_change`` and ``tol`` end the search.
+    cv : int
+        The number of folds of ``max_iter="cv"``.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
-        ``X_val, y_val``, or there are at least 10,000 rows to hold some out of. With
-        validation rows of either kind the fitted model is the one of the best iteration, whether
-        the fit stopped early or not.
+        ``X_val, y_val``, or if ``max_iter="auto"`` and there are at least 2,000 rows to hold some
+        out of. With validation rows of either kind the fitted model is the one of the best
+        iteration, whether the fit stopped early or not.
     validation_fraction : float
         The share of the training rows that is held out, if no validation rows are given.
     n_iter_no_change : int
@@ -109,6 +118,7 @@ ATTRIBUTES = """
     feature_importances_ : see the property.
     trace_ : Trace. ``trace_.train_loss`` has ``n_iter_ + 1`` entries.
     n_iter_ : number of iterations done.
+    cv_loss_ : with ``max_iter="cv"``, the mean loss of held-out rows after 0, 1, ... iterations.
     best_iteration_ : the iteration that the model is of: where the validation loss was smallest,
         or ``n_iter_`` if there were no validation rows. Stages end there.
     loss_ : the loss that was minimised.
@@ -142,15 +152,16 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         *,
         loss: str | Loss,
         learner: str | LearnerFamily = "stumps",
-        selection: Any = "groups",
+        selection: Any = "learners",
         subset_size: Any = "sqrt",
         groups: Any = None,
         step: Any = "auto",
         learning_rate: float = 0.3,
-        max_iter: int = 500,
+        max_iter: int | str = "auto",
+        cv: int = 5,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 50,
+        n_iter_no_change: int = 200,
         tol: float = 1e-5,
         max_bins: Any = 255,
         binning: str = "quantile",
@@ -173,6 +184,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         self.step = step
         self.learning_rate = learning_rate
         self.max_iter = max_iter
+        self.cv = cv
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -195,15 +207,17 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         """The settings of the paper's experiments; ``parameters`` override them.
 
         Start from zero, learning rate 1, 100 percentiles above 10,000 rows and every value below,
-        groups are features, no early stopping, and a ridge of 0.0001 for the logistic loss.
+        groups are features, a ridge of 0.0001 for the logistic loss, and 500 iterations without
+        early stopping.
         """
         preset: dict[str, Any] = {
             "init": "zero",
             "learning_rate": 1.0,
-            "early_stopping": False,
             "max_bins": "paper",
             "binning": "quantile",
             "selection": "groups",
+            "max_iter": 500,
+            "early_stopping": False,
             **cls._paper_extras(),
         }
         return cls(**{**preset, **parameters})
@@ -238,7 +252,6 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         """Boost on checked input and store what was fitted; whether Ctrl-C ended it."""
         check_option(self.init, "init", ["zero", "best"])
         check_option(self.engine, "engine", ["auto", "direct", "gram", "surrogate"])
-        n_iter = check_count(self.max_iter, "max_iter", at_least=1)
         selection = check_selection(self.selection, self.subset_size)
         learner = self._learner_family()
         state = self._state_to_resume(resume)
@@ -248,32 +261,43 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         plan = StoppingPlan(
             self.early_stopping, self.validation_fraction, self.n_iter_no_change, self.tol
         )
-        rows = plan.split(rows, stratified, seeds[1])
+        holds_out = plan.holds_out(rows, self.max_iter, stratified)
+        n_iter = resolve_max_iter(self.max_iter, rows, holds_out, self.cv, stratified)
+        if holds_out:
+            rows = plan.split(rows, stratified, seeds[1])
         if rows.kept is not None:
             learner = learner.restricted_to(rows.kept)
-        boosted = boost(
-            rows.X,
-            rows.y,
+        settings: dict[str, Any] = dict(
             loss=loss,
             learner=learner,
             selection=selection,
             step=self._step_rule(loss),
-            n_iter=n_iter,
             learning_rate=check_positive(self.learning_rate, "learning_rate"),
             start_score=0.0 if self.init == "zero" else None,
             groups=self.groups,
             names=getattr(self, "feature_names_in_", None),
-            weight=rows.weight,
-            validation=rows.validation,
-            early_stopping=plan.rule(rows),
             random_state=seeds[0],
             n_jobs=check_n_jobs(self.n_jobs),
-            callbacks=self._listeners(),
-            engine=self.engine,  # type: ignore[arg-type]
+            engine=self.engine,
             gram_memory=None
             if self.gram_memory is None
             else check_count(self.gram_memory, "gram_memory"),
+        )
+        listeners = self._listeners()
+        self.__dict__.pop("cv_loss_", None)
+        if n_iter == "cv":
+            self.cv_loss_ = losses_of_folds(rows, self.cv, stratified, plan, seeds[1], settings)
+            n_iter = max(1, best_iteration(self.cv_loss_))
+        boosted = boost(
+            rows.X,
+            rows.y,
+            n_iter=n_iter,
+            weight=rows.weight,
+            validation=rows.validation,
+            early_stopping=plan.rule(rows),
+            callbacks=listeners,
             resume=state,
+            **settings,
             keep_state=bool(self.warm_start),
         )
         self._run_state, self._seeds = boosted.state, seeds

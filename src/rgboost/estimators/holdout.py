@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from .._validation import check_count, check_not_negative, check_option, check_real
 from ..boosting import EarlyStopping, Validation
 
-AUTO_ROWS = 10_000
+AUTO_ROWS = 2000
 """``early_stopping="auto"`` holds rows out from so many rows on."""
 
 
@@ -26,6 +26,20 @@ class TrainingRows:
     weight: NDArray[np.float64] | None
     validation: Validation | None = None
     kept: NDArray[np.bool_] | None = None
+
+    @property
+    def present(self) -> NDArray[np.intp]:
+        """The rows that have a weight."""
+        if self.weight is None:
+            return np.arange(len(self.y))
+        return np.flatnonzero(self.weight > 0)
+
+
+def count_rarest(rows: TrainingRows, stratified: bool) -> int:
+    """How many rows the rarest class has; all rows if there are no classes."""
+    if not stratified:
+        return len(rows.present)
+    return int(np.unique(rows.y[rows.present], return_counts=True)[1].min())
 
 
 @dataclass(frozen=True)
@@ -51,20 +65,26 @@ class StoppingPlan:
         """The rule that ends the fit; None where there is nothing to judge by, or no wish to."""
         if self.early_stopping is False or rows.validation is None:
             return None
+        return self.make_rule()
+
+    def make_rule(self) -> EarlyStopping:
         return EarlyStopping(self.n_iter_no_change, self.tol)
 
-    def holds_out(self, n_rows: int) -> bool:
-        """Whether some of so many rows are held out, if no validation rows are given."""
+    def holds_out(self, rows: TrainingRows, max_iter: Any, stratified: bool) -> bool:
+        """Whether some of the rows are held out."""
+        if rows.validation is not None or max_iter == "cv":
+            return False
         if self.early_stopping == "auto":
-            return n_rows >= AUTO_ROWS
+            if max_iter != "auto":
+                return False
+            rarest = count_rarest(rows, stratified)
+            enough = rarest * self.validation_fraction >= 1.0
+            return len(rows.present) >= AUTO_ROWS and enough
         return bool(self.early_stopping)
 
     def split(self, rows: TrainingRows, stratified: bool, seed: int) -> TrainingRows:
         """Hold out a share of the rows with positive weight, of each class the same share."""
-        y, weight = rows.y, rows.weight
-        present = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
-        if rows.validation is not None or not self.holds_out(len(present)):
-            return rows
+        y, weight, present = rows.y, rows.weight, rows.present
         try:
             train, held = train_test_split(
                 present,

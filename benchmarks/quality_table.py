@@ -1,0 +1,97 @@
+"""The table of `benchmarks.quality` as Markdown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
+Results = dict[str, dict[str, dict[str, Any]]]
+
+
+def renew(path: Path, results: Results) -> None:
+    """Replace what stands between the two marks of a file."""
+    text = path.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    path.write_text(f"{before}{BEGIN}\n\n{table(results)}\n\n{END}{after}", encoding="utf-8")
+
+
+def table(results: Results) -> str:
+    names = list(dict.fromkeys(name for found in results.values() for name in found))
+    parts = [
+        "Test loss (the best additive model in bold):",
+        _lines(["set", "training rows x features", *names], _losses(results, names)),
+        _verdict(results),
+        "Seconds of a fit:",
+        _lines(["set", *names, "EBM / rgboost"], _seconds(results, names)),
+        "Size of the pickled model in KiB:",
+        _lines(["set", *names], _sizes(results, names)),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _lines(head: list[str], body: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _losses(results: Results, names: list[str]) -> list[list[str]]:
+    body = []
+    for which, found in results.items():
+        shape = next((one["shape"] for one in found.values() if "shape" in one), "")
+        additive = {
+            name: one["loss"]
+            for name, one in found.items()
+            if "loss" in one and name not in ("LightGBM", "HistGB")
+        }
+        best = min(additive, key=lambda name: additive[name]) if additive else ""
+        cells = []
+        for name in names:
+            one = found.get(name, {})
+            cell = f"{one['loss']:.4f}" if "loss" in one else one.get("error", "")
+            cells.append(f"**{cell}**" if name == best else cell)
+        body.append([which, shape, *cells])
+    return body
+
+
+def _verdict(results: Results) -> str:
+    """How often we are at least as good as EBM, and in less than a hundredth of its time."""
+    both = {
+        which: (found["rgboost"], found["EBM"])
+        for which, found in results.items()
+        if all("loss" in found.get(name, {}) for name in ("rgboost", "EBM"))
+    }
+    worse = [which for which, (ours, ebm) in both.items() if ours["loss"] > ebm["loss"]]
+    slow = [which for which, (o, ebm) in both.items() if o["seconds"] > ebm["seconds"] / 100]
+    if not both:
+        return ""
+    return (
+        f"Of {len(both)} sets with both, rgboost has at least the test loss of EBM on "
+        f"{len(both) - len(worse)} (not: {', '.join(worse) or 'none'}), and less than a hundredth "
+        f"of its time on {len(both) - len(slow)} (not: {', '.join(slow) or 'none'})."
+    )
+
+
+def _seconds(results: Results, names: list[str]) -> list[list[str]]:
+    body = []
+    for which, found in results.items():
+        cells = [_number(found.get(name, {}).get("seconds")) for name in names]
+        ours, ebm = (found.get(name, {}).get("seconds") for name in ("rgboost", "EBM"))
+        body.append([which, *cells, f"{ebm / ours:,.0f}" if ours and ebm else ""])
+    return body
+
+
+def _sizes(results: Results, names: list[str]) -> list[list[str]]:
+    return [
+        [which, *(_kibibytes(found.get(name, {}).get("bytes")) for name in names)]
+        for which, found in results.items()
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"
+
+
+def _kibibytes(value: float | None) -> str:
+    return "" if value is None else f"{value / 1024:,.0f}"

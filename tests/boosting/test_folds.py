@@ -1,0 +1,139 @@
+"""Cross-validation of the number of iterations: from statistics, and by honest fits."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from rgboost import Stumps, boost
+from rgboost.boosting import EarlyStopping, Validation, folds
+from rgboost.boosting.cross_validation import cross_validated_losses
+from rgboost.learners.stumps import PreparedStumps
+from rgboost.losses import Logistic, Squared
+from rgboost.selection import AllLearners, RandomGroups
+from rgboost.steps import ConstantStep, LineSearch
+
+K = 4
+NEVER = EarlyStopping(10**9, 0.0)
+
+
+def data(weighted=False, sparse=False):
+    """Few values a feature, all of them in the training rows of every fold: honest fits to the
+    rows of a fold have the bins of all rows."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 20, size=(600, 7)).astype(float)
+    X[rng.random(X.shape) < 0.4] = 0.0
+    y = np.sin(X[:, 0]) + 0.1 * X[:, 1] + rng.normal(size=len(X))
+    fold = rng.integers(0, K, size=len(X))
+    weight = rng.random(len(X)) + 0.1 if weighted else None
+    return scipy.sparse.csr_array(X) if sparse else X, y, fold, weight
+
+
+SETTINGS = dict(
+    loss=Squared(), learner=Stumps(), selection=RandomGroups(3), step=ConstantStep(),
+    learning_rate=0.5, start_score=None, groups=None, names=None, n_jobs=1, engine="gram",
+)  # fmt: skip
+
+
+def honest_losses(X, y, fold, weight, n_iter, **settings):
+    """Mean losses of held-out rows, from a fit for each fold."""
+    total, losses = 0.0, np.zeros(n_iter + 1)
+    for k in range(K):
+        train, held = fold != k, fold == k
+        parts = [None if weight is None else weight[rows] for rows in (train, held)]
+        boosted = boost(
+            X[train], y[train], n_iter=n_iter, weight=parts[0], random_state=5,
+            validation=Validation(X[held], y[held], parts[1]), **{**settings, "engine": "direct"},
+        )  # fmt: skip
+        its_weight = held.sum() if weight is None else parts[1].sum()
+        losses += boosted.trace.validation_loss * its_weight
+        total += its_weight
+    return losses / total
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    "more",
+    [dict(), dict(selection=AllLearners(), step=LineSearch()), dict(start_score=0.3),
+     dict(learner=Stumps(leaves="signed")), dict(n_jobs=2)],
+    ids=["best start", "all, line search", "given start", "signed", "threads"],
+)  # fmt: skip
+def test_statistics_give_the_curve_of_honest_fits(weighted, sparse, more):
+    X, y, fold, weight = data(weighted, sparse)
+    settings = {**SETTINGS, **more}
+    found = cross_validated_losses(
+        X, y, fold, n_iter=300, rule=NEVER, weight=weight, random_state=5, **settings
+    )
+    expected = honest_losses(X, y, fold, weight, 300, **settings)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert np.argmin(found) == np.argmin(expected)
+
+
+def test_the_folds_cost_one_pass(monkeypatch):
+    """Every row is binned once more for its fold, and read once for each feature."""
+    X, y, fold, _ = data()
+    encoded, counted = [], []
+    arrays_for, gram_rows = PreparedStumps.arrays_for, folds.MemoryStatistics.gram_rows
+
+    def encode(self, rows, n_jobs=1):
+        encoded.append(len(rows))
+        return arrays_for(self, rows, n_jobs)
+
+    def count(self, features, columns, out):
+        counted.append(len(features) * len(self.rows.y))
+        gram_rows(self, features, columns, out)
+
+    monkeypatch.setattr(PreparedStumps, "arrays_for", encode)
+    monkeypatch.setattr(folds.MemoryStatistics, "gram_rows", count)
+    cross_validated_losses(X, y, fold, n_iter=300, rule=NEVER, random_state=5, **SETTINGS)
+    assert sum(encoded) == len(y)
+    assert sum(counted) == X.shape[1] * len(y)
+
+
+def test_other_losses_by_fits():
+    X, y, fold, weight = data(weighted=True)
+    settings = {**SETTINGS, "loss": Logistic(), "engine": "direct"}
+    signs = np.where(y > 1, 1.0, -1.0)
+    found = cross_validated_losses(
+        X, signs, fold, n_iter=700, rule=NEVER, weight=weight, random_state=5, **settings
+    )
+    expected = honest_losses(X, signs, fold, weight, 700, **settings)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=str)
+def test_the_rule_ends_the_search(loss):
+    X, y, fold, _ = data()
+    y = y if isinstance(loss, Squared) else np.where(y > 1, 1.0, -1.0)
+    settings = {**SETTINGS, "loss": loss, "random_state": 5, "engine": "auto"}
+    whole = cross_validated_losses(X, y, fold, n_iter=1500, rule=NEVER, **settings)
+    short = cross_validated_losses(
+        X, y, fold, n_iter=1500, rule=EarlyStopping(20, 1e-4), **settings
+    )
+    assert len(whole) == 1501
+    assert len(short) < 1501
+    np.testing.assert_array_equal(short, whole[: len(short)])
+
+
+def test_without_memory_there_are_fits():
+    X, y, fold, _ = data()
+    settings = {**SETTINGS, "random_state": 5, "n_iter": 300, "rule": NEVER}
+    from_statistics = cross_validated_losses(X, y, fold, **settings)
+    from_fits = cross_validated_losses(X, y, fold, gram_memory=1000, **settings)
+    np.testing.assert_allclose(from_statistics, from_fits, rtol=1e-9)
+
+
+def test_the_faster_way_is_taken(monkeypatch):
+    """Statistics where there are many rows, fits where there are few rows and many splits."""
+    used = []
+    monkeypatch.setattr(
+        "rgboost.boosting.cross_validation.fold_losses", lambda *args: used.append(args)
+    )
+    rng = np.random.default_rng(0)
+    settings = {**SETTINGS, "engine": "auto", "random_state": 5, "n_iter": 20, "rule": NEVER}
+    for shape, by_statistics in (((20_000, 3), True), ((200, 40), False)):
+        X = rng.normal(size=shape)
+        fold = np.arange(len(X)) % K
+        cross_validated_losses(X, X[:, 0], fold, **settings)
+        assert bool(used) is by_statistics
+        used.clear()

@@ -137,7 +137,7 @@ def _container(kind, columns, names):
 
 
 @st.composite
-def cases(draw):
+def cases(draw, steps=("constant", "line-search")):
     """Most cases are good, but for one thing."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.one_of(st.integers(2, 40), st.sampled_from([0, 1, 300])))
@@ -166,7 +166,7 @@ def cases(draw):
         "max_bins": draw(st.sampled_from([255, 3, None])),
         "binning": draw(st.sampled_from(["quantile", "hybrid"])),
         "categorical_features": draw(st.sampled_from(["from_dtype", None, [0], [True] * p])),
-        "step": draw(st.sampled_from(["constant", "line-search"])),
+        "step": draw(st.sampled_from(steps)),
     }
     estimator = (RGBMClassifier if classify else RGBMRegressor)(**parameters)
     make = lambda ks: _container(kind, [COLUMNS[k](rng, n) for k in ks], names)  # noqa: E731

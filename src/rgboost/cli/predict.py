@@ -82,5 +82,6 @@ def _predicted(estimator: Any, X: Any, proba: bool) -> Columns:
         return {"prediction": estimator.predict(X)}
     probabilities = estimator.predict_proba(X)
     labels = estimator.classes_[np.argmax(probabilities, axis=1)]
-    names = [f"probability_{label}" for label in estimator.classes_]
+    is_float = estimator.classes_.dtype.kind == "f"
+    names = [f"probability_{label:{'g' if is_float else ''}}" for label in estimator.classes_]
     return {"prediction": labels, **dict(zip(names, probabilities.T, strict=True))}

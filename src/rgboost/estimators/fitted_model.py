@@ -28,7 +28,7 @@ class FittedModelMixin:
         No pickle is involved: the file holds numbers and text, and loading one that somebody else
         made runs no code of theirs. A file that is there is replaced when the new one is whole.
         Parameters, classes, names, tables, path and trace are stored, so that everything but a
-        loss or a dictionary of your own comes back as it was.
+        loss or a dictionary of your own comes back as it was (callbacks are left out).
         """
         check_is_fitted(self)
         write_model(self, path, f"rgboost {version('rgboost')}")

@@ -43,7 +43,7 @@ class Prepared(ABC):
         """Collapse a path of weak-learners into a fitted model."""
 
     def coverage(self, model: Any) -> Coverage | None:
-        """Where the training rows lie on the features of a model; None where that has no meaning."""
+        """Where the training rows lie on the features of a model; None for other models."""
         return None
 
 

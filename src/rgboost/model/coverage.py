@@ -20,9 +20,10 @@ class Coverage:
     """Weights of the training rows, for the features that a model uses, in its order.
 
     ``weights`` has the weight of the rows on each step of ``StumpModel.tables``. The density is
-    finer than the steps, by interpolation where a feature has many thresholds: feature k has the edges ``edges[starts[k]:starts[k + 1]]`` and one more
-    weight than edges, ``density[starts[k] + k:starts[k + 1] + k + 1]``; its first and its last
-    cell are open. ``total`` is the weight of all rows.
+    finer than the steps (interpolated where a feature has many thresholds): feature k has the
+    edges ``edges[starts[k]:starts[k + 1]]`` and one more weight than edges,
+    ``density[starts[k] + k:starts[k + 1] + k + 1]``; its first and its last cell are open.
+    ``total`` is the weight of all rows.
     """
 
     total: float

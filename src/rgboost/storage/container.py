@@ -26,7 +26,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .atomic import write_atomically
+from .._atomic import write_atomically
 from .errors import StorageError
 
 FORMAT = "rgboost model"
@@ -49,6 +49,10 @@ class Entry:
     shape: tuple[int, ...]
     start: int
 
+    @classmethod
+    def of(cls, array: NDArray, start: int = 0) -> Entry:
+        return cls(_NAMES[array.dtype], array.shape, start)
+
     @property
     def size(self) -> int:
         return math.prod(self.shape) * DTYPES[self.dtype].itemsize
@@ -65,7 +69,7 @@ def write_container(
     arrays = {name: _plain(array) for name, array in tensors.items()}
     entries, start = {}, 0
     for name in sorted(arrays, key=lambda name: (-arrays[name].itemsize, name)):  # keeps alignment
-        entries[name] = Entry(_NAMES[arrays[name].dtype], arrays[name].shape, start)
+        entries[name] = Entry.of(arrays[name], start)
         start += arrays[name].nbytes
     data = [arrays[name].reshape(-1).view(np.uint8).data for name in entries]
     digest = _digest(version, document, entries)

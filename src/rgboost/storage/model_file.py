@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 
 from ..losses import Loss
 from . import schema
-from .container import DTYPES, open_container, parse_json, write_container
+from .container import DTYPES, Entry, open_container, parse_json, write_container
 from .errors import StorageError
 from .values import NotStorable, decode, encode
 
@@ -28,6 +28,7 @@ def write_model(estimator: Any, path: str | os.PathLike[str], written_by: str) -
     """Store a fitted estimator: parameters, fitted values, model, trace. No pickle."""
     _check_kind(estimator)
     fitted = {n: v for n, v in vars(estimator).items() if n.endswith("_") and n[0] != "_"}
+    n_features = estimator.n_features_in_
     parts, tensors = {}, _encode_names(fitted.pop("feature_names_in_", None))
     for name, part in schema.PARTS.items():
         parts[name] = _encode_part(name, part, fitted.pop(part.attribute), tensors)
@@ -41,11 +42,14 @@ def write_model(estimator: Any, path: str | os.PathLike[str], written_by: str) -
         "written_by": written_by,
         "estimator": type(estimator).__name__,
         "parameters": {
-            name: _encode(name, value) for name, value in estimator.get_params(deep=False).items()
+            name: _encode(name, value)
+            for name, value in estimator.get_params(deep=False).items()
+            if name not in schema.NOT_STORED
         },
         "fitted": {name: _encode(name, value) for name, value in fitted.items()},
         "parts": parts,
     }
+    schema.check_entries({n: Entry.of(array) for n, array in tensors.items()}, n_features)
     text = json.dumps(document, separators=(",", ":"), allow_nan=False)
     write_container(path, VERSION, text, tensors)
 
@@ -130,7 +134,7 @@ def _encode_part(
     for item, spec in part.tensors.items():
         array = getattr(value, item)
         if array is not None:
-            tensors[f"{name}.{item}"] = np.asarray(array, DTYPES[spec.dtype])
+            tensors[f"{name}.{item}"] = array.astype(DTYPES[spec.dtype], casting="safe", copy=False)
     found = {item: getattr(value, item) for item in part.values}
     return {item: _encode(item, v) for item, v in found.items() if v is not None}
 

@@ -87,6 +87,9 @@ class Part:
     optional: bool = field(default=False)
 
 
+NOT_STORED = {"callbacks"}
+"""Parameters that are functions and only matter while fitting: a loaded model has the defaults."""
+
 FITTED: dict[str, Value] = {
     "n_features_in_": Value(lambda value: is_count(value) and 0 < value < FEATURES_MOST),
     "n_iter_": Value(is_count),

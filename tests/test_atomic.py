@@ -9,7 +9,7 @@ import pytest
 
 import rgboost
 from rgboost import RGBMRegressor
-from rgboost.storage.atomic import write_atomically
+from rgboost._atomic import write_atomically
 
 X = np.arange(20.0).reshape(10, 2)
 
@@ -36,7 +36,7 @@ def test_a_crash_leaves_the_old_file(tmp_path, step):
     model.save(path)
     crash = """
 import os, sys
-from rgboost.storage import atomic
+from rgboost import _atomic as atomic
 def pieces():
     yield b"half of the "
     if sys.argv[2] == "write":

@@ -1,0 +1,72 @@
+"""Importances as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .style import FAINT, LINE, axes_for, shortened, tidy
+
+
+class ImportanceDisplay:
+    """Bars of the features' importances, the largest on top.
+
+    Parameters
+    ----------
+    importances : array, one entry per feature; see ``feature_importances_``.
+    names : names of the features.
+
+    Attributes
+    ----------
+    figure_, ax_ : what was drawn on.
+    bars_ : the bars.
+    """
+
+    figure_: Any
+    ax_: Any
+    bars_: Any
+
+    def __init__(self, importances: NDArray[np.float64], names: Sequence[str]) -> None:
+        self.importances = importances
+        self.names = names
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, max_features: int = 20, ax: Any = None, **bars: Any
+    ) -> Self:
+        """Draw the importances of a fitted model; see `plot`."""
+        explanation = estimator.explain_global()
+        display = cls(explanation.importances, explanation.names)
+        return display.plot(ax, max_features=max_features, **bars)
+
+    def plot(self, ax: Any = None, *, max_features: int = 20, **bars: Any) -> Self:
+        """Draw the ``max_features`` largest; a last line tells what is left out.
+
+        ``bars`` are options of ``Axes.barh``, such as ``color``.
+        """
+        order = np.argsort(-self.importances, kind="stable")[:max_features]
+        ax = axes_for(ax, (6.0, 0.9 + 0.27 * len(order)))
+        place = np.arange(len(order))
+        self.bars_ = ax.barh(place, self.importances[order], **{"color": LINE, **bars})
+        ax.set_yticks(place, [shortened(str(self.names[g])) for g in order])
+        ax.invert_yaxis()
+        for k, g in enumerate(order):
+            ax.annotate(
+                f"{100 * self.importances[g]:.1f} %", (self.importances[g], k), (4, 0),
+                textcoords="offset points", va="center", color=FAINT, fontsize="small",
+            )  # fmt: skip
+        ax.margins(x=0.14)
+        ax.set_xlim(left=0.0)
+        ax.tick_params(axis="y", length=0)
+        left_out = len(self.importances) - len(order)
+        label = "importance (share of the standard deviations)"
+        if left_out:
+            rest = self.importances.sum() - self.importances[order].sum()
+            label += f"\n{left_out} more features: {100 * rest:.1f} %"
+        ax.set_xlabel(label)
+        tidy(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,98 @@
+"""How the features of one row add up to its score."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from ..explain import LocalExplanation
+from .style import FAINT, LINE, SECOND, axes_for, shortened, tidy
+
+
+class WaterfallDisplay:
+    """Bars that lead from the mean score to the score of a row, the largest step on top.
+
+    Parameters
+    ----------
+    explanation : LocalExplanation
+    row : which of its rows.
+
+    Attributes
+    ----------
+    figure_, ax_ : what was drawn on.
+    bars_ : the bars.
+    score_ : the score of the row.
+    """
+
+    figure_: Any
+    ax_: Any
+    bars_: Any
+    score_: float
+
+    def __init__(self, explanation: LocalExplanation, row: int = 0) -> None:
+        n = len(explanation.contributions)
+        if not -n <= row < n:
+            raise IndexError(f"row={row} does not exist; the explanation has {n} rows.")
+        self.explanation = explanation
+        self.row = row
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        row: int = 0,
+        *,
+        max_features: int = 10,
+        ax: Any = None,
+        **bars: Any,
+    ) -> Self:
+        """Explain the rows of X and draw one of them; see `plot`."""
+        display = cls(estimator.explain_local(X), row)
+        return display.plot(ax, max_features=max_features, **bars)
+
+    def plot(self, ax: Any = None, *, max_features: int = 10, **bars: Any) -> Self:
+        """Draw the ``max_features`` largest contributions, and the sum of the others.
+
+        ``bars`` are options of ``Axes.barh``.
+        """
+        centered = self.explanation.centered()
+        steps, labels = self._steps(centered, max_features)
+        ends = centered.intercept + np.cumsum(steps)
+        starts = ends - steps
+        self.score_ = float(self.explanation.score()[self.row])
+        ax = axes_for(ax, (6.4, 1.3 + 0.36 * len(steps)))
+        place = np.arange(len(steps))
+        colors = np.where(steps >= 0, LINE, SECOND)
+        self.bars_ = ax.barh(place, steps, left=starts, **{"color": colors, "height": 0.7, **bars})
+        for k in place:
+            ax.annotate(
+                f"{steps[k]:+.3g}", (max(starts[k], ends[k]), k), (4, 0), color=FAINT,
+                textcoords="offset points", va="center", fontsize="small",
+            )  # fmt: skip
+            if k + 1 < len(steps):
+                ax.plot([ends[k]] * 2, [k + 0.35, k + 0.65], color=FAINT, linewidth=0.8)
+        ax.axvline(centered.intercept, color=FAINT, linewidth=0.8, linestyle=(0, (3, 3)), zorder=0)
+        ax.axvline(self.score_, color=FAINT, linewidth=0.8, zorder=0)
+        ax.set_yticks(place, labels)
+        ax.set_ylim(len(steps) - 0.4, -0.6)
+        ax.margins(x=0.12)
+        ax.tick_params(axis="y", length=0)
+        ax.set_xlabel(f"score: from the mean {centered.intercept:.4g} to {self.score_:.4g}")
+        tidy(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _steps(self, centered: LocalExplanation, most: int) -> tuple[Any, list[str]]:
+        """Contributions by size with labels; the smallest are summed if there are too many."""
+        found = centered.contributions[self.row]
+        order = np.argsort(-np.abs(found), kind="stable")
+        shown = order if len(order) <= most else order[: most - 1]
+        values = centered.values[self.row]
+        labels = [f"{shortened(centered.names[k], 20)} = {values[k]:.4g}" for k in shown]
+        steps = found[shown]
+        if len(shown) < len(order):
+            steps = np.append(steps, found[order[len(shown) :]].sum())
+            labels.append(f"{len(order) - len(shown)} other features")
+        return steps, labels

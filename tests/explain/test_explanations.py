@@ -1,0 +1,166 @@
+"""Explanations are the model, not an approximation of it."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+
+from rgboost import Dictionary, RGBMClassifier, RGBMRegressor
+
+from ..data_strategies import problems
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(300, 5)).round(2)
+y = 2 * X[:, 0] + np.abs(X[:, 3]) + 0.1 * rng.normal(size=300)
+
+
+@pytest.fixture(scope="module")
+def model():
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    return RGBMRegressor(max_iter=60, max_bins=64, random_state=0).fit(frame, y)
+
+
+@given(problem=problems(binary=True), classify=st.booleans(), single=st.booleans())
+def test_contributions_sum_to_the_raw_score_exactly(problem, classify, single):
+    X, y, weight = problem
+    X = X.astype(np.float32) if single else X
+    if classify:
+        model = RGBMClassifier(max_iter=30, random_state=0).fit(X, y, weight)
+        score = model.decision_function(X)
+    else:
+        model = RGBMRegressor(max_iter=30, random_state=0).fit(X, y, weight)
+        score = model.predict(X)
+    local = model.explain_local(X)
+    np.testing.assert_array_equal(local.score(), score)
+    summed = local.intercept + local.contributions.sum(axis=1)
+    np.testing.assert_allclose(summed, score, rtol=1e-12, atol=1e-12)
+    sparse = model.explain_local(scipy.sparse.csr_array(X))
+    np.testing.assert_array_equal(sparse.contributions, local.contributions)
+    centered = local.centered()
+    np.testing.assert_allclose(centered.score(), score, rtol=1e-10, atol=1e-10)
+    assert centered.intercept == pytest.approx(np.average(score, weights=weight), abs=1e-10)
+    np.testing.assert_allclose(
+        np.average(centered.contributions, axis=0, weights=weight), 0, atol=1e-10
+    )
+
+
+@given(problem=problems(), engine=st.sampled_from(["direct", "surrogate"]), sparse=st.booleans())
+def test_weights_are_those_of_the_rows(problem, engine, sparse):
+    X, y, weight = problem
+    data = scipy.sparse.csc_array(X) if sparse else X
+    model = RGBMRegressor(max_iter=20, max_bins=5, engine=engine).fit(data, y, weight)
+    explanation = model.explain_global()
+    assert explanation.total_weight == pytest.approx(weight.sum())
+    for shape in explanation:
+        x = X[:, shape.feature]
+        steps = pd.cut(x, shape.edges, labels=False)
+        counted = np.bincount(steps, weight, len(shape.values))
+        np.testing.assert_allclose(shape.weights, counted, atol=1e-12)
+        cells = np.searchsorted(shape.density_edges, x)
+        counted = np.bincount(cells, weight, len(shape.density))
+        np.testing.assert_allclose(shape.density, counted, atol=1e-12)
+        assert shape.mean == pytest.approx(np.average(shape.at(x), weights=weight), abs=1e-12)
+        spread = np.sqrt(np.cov(shape.at(x), aweights=weight, ddof=0))
+        assert shape.spread == pytest.approx(spread, abs=1e-12)
+
+
+def test_density_of_many_values_is_on_even_cells():
+    x = np.sort(rng.normal(size=4000))
+    model = RGBMRegressor(max_iter=5, max_bins=None).fit(x[:, None], x)
+    shape = model.explain_global()[0]
+    assert len(shape.density) == 32
+    np.testing.assert_allclose(np.diff(shape.density_edges), np.diff(shape.density_edges)[0])
+    counted = np.bincount(np.searchsorted(shape.density_edges, x), minlength=32)
+    np.testing.assert_allclose(shape.density, counted, atol=2)  # one row at either edge
+    assert shape.density.sum() == pytest.approx(4000)
+
+
+def test_importances(model):
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    contributions = model.explain_local(frame)
+    expected = np.zeros(5)
+    expected[contributions.features] = contributions.contributions.std(axis=0)
+    np.testing.assert_allclose(model.feature_importances_, expected / expected.sum(), rtol=1e-10)
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    assert list(np.argsort(-model.feature_importances_)[:2]) == [0, 3]
+    ordered = model.explain_global().by_importance()
+    assert [shape.name for shape in ordered[:2]] == ["a", "d"]
+
+
+def test_importances_without_and_with_extreme_functions():
+    flat = RGBMRegressor(max_iter=3).fit(np.ones((9, 2)), np.arange(9.0))
+    np.testing.assert_array_equal(flat.feature_importances_, [0, 0])
+    for scale in (1e-100, 1e100):
+        model = RGBMRegressor(max_iter=20, subset_size="all").fit(X, scale * y)
+        reference = RGBMRegressor(max_iter=20, subset_size="all").fit(X, y)
+        np.testing.assert_allclose(
+            model.feature_importances_, reference.feature_importances_, rtol=1e-6
+        )
+
+
+def test_functions_by_name_and_index(model):
+    explanation = model.explain_global()
+    shape = explanation["d"]
+    assert (shape.feature, shape.name) == (3, "d")
+    assert explanation[3] is shape
+    np.testing.assert_array_equal(shape.cuts, model.model_.table(3)[0])
+    np.testing.assert_array_equal(shape.values, model.model_.table(3)[1])
+    assert shape.edges[0] == -np.inf
+    assert len(shape.edges) == len(shape.values) + 1 == len(shape.weights) + 1
+    with pytest.raises(KeyError, match="no feature has the name 'z'; the first of them are 'a'"):
+        explanation["z"]
+    with pytest.raises(IndexError, match="feature 5 does not exist; use 0 to 4"):
+        explanation[5]
+
+
+def test_unused_features_have_the_function_zero():
+    model = RGBMRegressor(max_iter=1, selection="all").fit(X, y)
+    explanation = model.explain_global()
+    assert len(explanation) == 1
+    unused = explanation["x1"]
+    np.testing.assert_array_equal(unused.values, [0])
+    np.testing.assert_array_equal(unused.weights, [300])
+    assert unused.spread == 0
+    assert unused.plot_range[0] < unused.plot_range[1]
+
+
+def test_dictionaries_and_unfitted_models():
+    model = RGBMRegressor(learner=Dictionary.from_functions([lambda X: X]), max_iter=3).fit(X, y)
+    with pytest.raises(TypeError, match="Only models of stumps have shape functions"):
+        model.explain_global()
+    for act in ("explain_global", "feature_importances_"):
+        with pytest.raises(NotFittedError):
+            getattr(RGBMRegressor(), act)()
+    with pytest.raises(NotFittedError):
+        RGBMRegressor().explain_local(X)
+
+
+def test_rows_are_checked(model):
+    with pytest.raises(ValueError, match="The feature names should match"):
+        model.explain_local(pd.DataFrame(X, columns=list("edcba")))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_shap(model):
+    shap = pytest.importorskip("shap")
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    found = model.explain_local(frame).to_shap()
+    assert isinstance(found, shap.Explanation)
+    np.testing.assert_allclose(found.base_values, model.predict(frame).mean(), rtol=1e-10)
+    total = found.values.sum(axis=1) + found.base_values
+    np.testing.assert_allclose(total, model.predict(frame), rtol=1e-10)
+    mine = RGBMRegressor(max_iter=60, max_bins=64, random_state=0).fit(X[:100], y[:100])
+    exact = shap.explainers.Exact(mine.predict, X[:100])(X[:5])
+    np.testing.assert_allclose(mine.explain_local(X[:5]).to_shap().values, exact.values, atol=1e-8)
+
+
+def test_without_shap(model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "shap", None)
+    local = model.explain_local(pd.DataFrame(X[:2], columns=list("abcde")))
+    with pytest.raises(ImportError, match="pip install shap"):
+        local.to_shap()

@@ -1,0 +1,81 @@
+"""The page about a model."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost.explain.page import page_data, write_page
+
+rng = np.random.default_rng(0)
+X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["age", "</script><b>", "unused & {{data}}"])
+X["unused & {{data}}"] = 0.0
+y = X["age"] + X["</script><b>"] ** 2
+
+
+@pytest.fixture(scope="module")
+def model():
+    return RGBMClassifier(max_iter=900, random_state=0).fit(X, np.where(y > 1, "high", "low"))
+
+
+def embedded(text):
+    """The data in a page, as a browser reads them."""
+    start = text.index('id="data">') + len('id="data">')
+    return json.loads(text[start : text.index("</script>", start)])
+
+
+def test_page(model, tmp_path):
+    path = tmp_path / "page.html"
+    write_page(model, path, title="Model <1> & 2")
+    text = path.read_text(encoding="utf-8")
+    assert "<title>Model &lt;1&gt; &amp; 2</title>" in text
+    assert "{{title}}" not in text
+    data = embedded(text)
+    assert data == json.loads(json.dumps(page_data(model)))
+    assert [f["name"] for f in data["features"]] == ["age", "</script><b>"]
+    assert data["unused"] == 1
+    assert dict(data["facts"])["classes"] == "high, low"
+
+
+def test_nothing_is_loaded_from_elsewhere(model, tmp_path):
+    write_page(model, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "default-src 'none'" in text
+    elsewhere = set(re.findall(r"https?://[^\"' ]+", text)) - {"http://www.w3.org/2000/svg"}
+    assert not elsewhere
+    assert not re.findall(r"<(link|img|iframe)|\bsrc=|@import|url\(", text)
+
+
+def test_functions_are_centered_and_weighted(model):
+    explanation = model.explain_global()
+    for feature in page_data(model)["features"]:
+        shape = explanation[feature["name"]]
+        np.testing.assert_allclose(feature["values"], shape.values - shape.mean, rtol=1e-5)
+        np.testing.assert_allclose(feature["weights"], shape.weights, rtol=1e-5)
+        assert len(feature["values"]) == len(feature["cuts"]) + 1
+        assert len(feature["density"]) == len(feature["cells"]) + 1
+        assert feature["range"][0] < min(feature["cells"])
+        assert feature["range"][1] > max(feature["cells"])
+
+
+def test_long_curves_are_thinned(model):
+    curve = page_data(model)["curve"]
+    assert len(curve["iteration"]) == len(curve["train"]) == 400
+    assert curve["iteration"][0] == 0
+    assert curve["iteration"][-1] == 900
+    assert curve["validation"] is None
+
+
+def test_a_model_without_functions_has_a_page(tmp_path):
+    model = RGBMRegressor(max_iter=2).fit(np.ones((9, 2)), np.arange(9.0))
+    write_page(model, tmp_path / "page.html")
+    assert embedded((tmp_path / "page.html").read_text(encoding="utf-8"))["features"] == []
+
+
+def test_unfitted(tmp_path):
+    with pytest.raises(NotFittedError):
+        write_page(RGBMRegressor(), tmp_path / "page.html")

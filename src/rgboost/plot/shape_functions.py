@@ -102,6 +102,7 @@ class ShapeFunctionDisplay:
         rows = max(1, math.ceil(n / columns))
         if ax is None:
             figure = pyplot().figure(figsize=(3.4 * columns, 2.7 * rows), layout="constrained")
+            figure.get_layout_engine().set(h_pad=0.1, w_pad=0.08)
             grid = figure.add_gridspec(rows, columns)
         elif n == 1:
             return np.array([ax])
@@ -109,8 +110,10 @@ class ShapeFunctionDisplay:
             figure, spec = ax.figure, ax.get_subplotspec()
             ax.set_axis_off()
             grid = spec.subgridspec(rows, columns) if spec else figure.add_gridspec(rows, columns)
-        cells = [grid[k // columns, k % columns] for k in range(n)]
-        return np.array([figure.add_subplot(cell) for cell in cells], dtype=object)
+        cells = [figure.add_subplot(grid[k // columns, k % columns]) for k in range(n)]
+        for one in cells[::columns]:
+            one.set_ylabel("adds to the score")
+        return np.array(cells, dtype=object)
 
 
 def draw_shape(ax: Any, shape: ShapeFunction, **line: Any) -> Any:

@@ -9,6 +9,9 @@ import numpy as np
 from ..explain import LocalExplanation
 from .style import FAINT, LINE, SECOND, axes_for, shortened, tidy
 
+_COVER = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
+"""Behind numbers, so that the line of the score does not cross them."""
+
 
 class WaterfallDisplay:
     """Bars that lead from the mean score to the score of a row, the largest step on top.
@@ -69,7 +72,7 @@ class WaterfallDisplay:
         for k in place:
             ax.annotate(
                 f"{steps[k]:+.3g}", (max(starts[k], ends[k]), k), (4, 0), color=FAINT,
-                textcoords="offset points", va="center", fontsize="small",
+                textcoords="offset points", va="center", fontsize="small", bbox=_COVER,
             )  # fmt: skip
             if k + 1 < len(steps):
                 ax.plot([ends[k]] * 2, [k + 0.35, k + 0.65], color=FAINT, linewidth=0.8)
@@ -77,6 +80,7 @@ class WaterfallDisplay:
         ax.axvline(self.score_, color=FAINT, linewidth=0.8, zorder=0)
         ax.set_yticks(place, labels)
         ax.set_ylim(len(steps) - 0.4, -0.6)
+        ax.use_sticky_edges = False  # else the picture would begin at the first bar
         ax.margins(x=0.12)
         ax.tick_params(axis="y", length=0)
         ax.set_xlabel(f"score: from the mean {centered.intercept:.4g} to {self.score_:.4g}")

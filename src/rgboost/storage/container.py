@@ -33,7 +33,11 @@ FORMAT = "rgboost model"
 HEADER_MOST = 2 << 20
 """Bytes of a header: room for long lists in the document, and not much memory to parse."""
 
-DTYPES = {"F64": np.dtype("<f8"), "I64": np.dtype("<i8"), "U8": np.dtype("u1")}
+DTYPES: dict[str, np.dtype[Any]] = {
+    "F64": np.dtype("<f8"),
+    "I64": np.dtype("<i8"),
+    "U8": np.dtype("u1"),
+}
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 _METADATA = {"format", "version", "document", "sha256"}
 _ENTRY = {"dtype", "shape", "data_offsets"}

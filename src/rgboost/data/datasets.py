@@ -8,6 +8,7 @@ name                      task            rows       features    source
 ``rcv1``                  classification  20,242     47,236      LIBSVM collection (binary, train)
 ``year``                  regression      463,715    90          LIBSVM collection (train)
 ``embedded``              classification  569        30          inside scikit-learn: breast cancer
+``embedded-digits``       regression      1,797      64          inside scikit-learn: digits
 ``year-test``             regression      51,630     90          LIBSVM collection (test)
 ``rcv1-subsets``          classification  23,765     47,236      stand-in for ``rcv1``, by hand
 ``year-sample``           regression      1,176      90          first rows of UCI's file, by hand
@@ -133,7 +134,8 @@ REGISTRY: dict[str, Entry] = {
     ),
 }
 
-NAMES = ("embedded", *REGISTRY)
+_EMBEDDED = ("embedded", "embedded-digits")
+NAMES = (*_EMBEDDED, *REGISTRY)
 
 
 @dataclass(frozen=True)
@@ -197,8 +199,8 @@ def load(
         If there is no file (the message says which one to put where) or if it does not fit.
     """
     check_option(name, "name", NAMES)
-    if name == "embedded":
-        return _embedded()
+    if name in _EMBEDDED:
+        return _embedded() if name == "embedded" else _embedded_digits()
     entry = REGISTRY[name]
     paths = find(name, data_dir)
     if paths is None:
@@ -337,3 +339,11 @@ def _embedded() -> Dataset:
 
     X, y = load_breast_cancer(return_X_y=True)
     return Dataset("embedded", "classification", X, 2.0 * y - 1.0, (), is_papers=False)
+
+
+def _embedded_digits() -> Dataset:
+    """Pixels of hand-written digits; the digit, taken as a number, is the target."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    return Dataset("embedded-digits", "regression", X, y.astype(float), (), is_papers=False)

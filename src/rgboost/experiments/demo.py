@@ -18,16 +18,11 @@ from ..losses import Logistic
 from ..selection import RandomGroups
 from ..steps import ConstantStep
 from .optimum import indicator_columns, smallest_loss
+from .protocol import geometric_grid
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 COLOURS = ["#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00"]
 N_ITER = 3000
-
-
-def geometric_grid(p: int, size: int = 5) -> list[int]:
-    """The paper's values of t: geometrically spaced from p to 1, rounded, without repeats."""
-    values = np.round(np.geomspace(p, 1, size)).astype(int)
-    return sorted({int(t) for t in values}, reverse=True)
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,17 @@ def test_links_stay_links(tmp_path):
     assert (tmp_path / "file").read_bytes() == b"new"
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_pipes_stay_pipes(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_atomically(tmp_path / "pipe", [b"through"])
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert [p.name for p in tmp_path.iterdir()] == ["pipe"]
+    assert not (tmp_path / "pipe").is_file()
+
+
 def test_no_folder(tmp_path):
     with pytest.raises(FileNotFoundError):
         RGBMRegressor(max_iter=1).fit(X, X[:, 0]).save(tmp_path / "no" / "model")

@@ -1,35 +1,97 @@
-"""What README and docstrings show, runs."""
+"""What README, documents and docstrings show, runs."""
 
 import doctest
 import importlib
 import pkgutil
 import re
+import shlex
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pytest
 
 import rgboost
+from rgboost.cli import app
+from rgboost.cli import main as program
 
 matplotlib.use("Agg")
-README = Path(__file__).resolve().parents[1] / "README.md"
-BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 MODULES = [
     name
     for _, name, _ in pkgutil.walk_packages(rgboost.__path__, "rgboost.")
-    if not name.endswith(("__main__", ".demo", ".cli"))
+    if not name.endswith(("__main__", ".demo"))
 ]
 
 
+def blocks(path, language):
+    found = BLOCK.findall(path.read_text(encoding="utf-8"))
+    return [text for kind, text in found if kind == language]
+
+
 def test_readme_has_examples():
-    assert len(BLOCKS) >= 4
+    readme = DOCUMENTS[0]
+    assert len(blocks(readme, "python")) >= 1
+    assert len(blocks(readme, "sh")) >= 2
+    kinds = {kind for kind, _ in BLOCK.findall(readme.read_text(encoding="utf-8"))}
+    assert kinds == {"python", "sh"}  # the others would not be run
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda b: b.strip().splitlines()[-1][:40])
-def test_readme_examples_run(block):
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_python_runs(path, tmp_path, monkeypatch):
+    """All blocks of a document, one after the other."""
+    monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {}
-    exec(compile(block, "README.md", "exec"), namespace)
-    assert "rgboost" in block
+    for block in blocks(path, "python"):
+        exec(compile(block, path.name, "exec"), namespace)
+    matplotlib.pyplot.close("all")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_run(path, tmp_path, monkeypatch):
+    """The program's commands, on files with the names that the document uses."""
+    monkeypatch.chdir(tmp_path)
+    write_files()
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    for line in "".join(blocks(path, "sh")).splitlines():
+        command, *arguments = shlex.split(line)
+        if command == "make":
+            assert arguments[0] in targets
+        elif command == "rgboost":
+            run(arguments)
+        else:
+            raise AssertionError(f"do not know how to check {line!r}")
+
+
+def write_files():
+    """Rows with columns a, b, y and key."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": rng.normal(size=100), "b": rng.random(100)})
+    rows = rows.assign(y=rows.a + rows.b)
+    rows.to_csv("train.csv", index=False)
+    rows.to_parquet("valid.parquet")
+    rows.drop(columns="y").assign(key=range(100)).to_csv("new.csv", index=False)
+
+
+def run(arguments):
+    if arguments[0] == "reproduce":  # has tests of its own, and takes its time
+        assert "reproduce" in {command.name for command in app.registered_commands}
+        arguments = ["reproduce", "--help"]
+    with pytest.raises(SystemExit) as end:
+        program(arguments)
+    assert end.value.code == 0, arguments
+    if "--out" in arguments:
+        assert Path(arguments[arguments.index("--out") + 1]).exists()
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path):
+    for link in re.findall(r"\]\((?!http)([^)#]+)", path.read_text(encoding="utf-8")):
+        assert (path.parent / link).exists(), link
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -34,10 +34,14 @@ def describe_losses(progress: Progress) -> str:
 
 
 class ProgressBar:
-    """A bar on the terminal with the losses in it. Inside joblib it draws nothing."""
+    """A bar on the terminal with the losses in it. Inside joblib it draws nothing.
 
-    def __init__(self, description: str = "rgboost") -> None:
+    ``console`` is the `rich.console.Console` to draw on, by default the one of standard output.
+    """
+
+    def __init__(self, description: str = "rgboost", console: Any = None) -> None:
         self.description = description
+        self.console = console
         self._bar: Any = None
 
     def __call__(self, progress: Progress) -> None:
@@ -60,6 +64,7 @@ class ProgressBar:
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[losses]}"),
                 TimeRemainingColumn(),
+                console=self.console,
             )
             self._bar.add_task(self.description, total=None, losses="")
             self._bar.start()

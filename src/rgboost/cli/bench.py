@@ -16,6 +16,8 @@ from .errors import CommandError, ExitCode
 from .output import AsJson, columns, print_json, print_lines
 
 REPEATS = 3
+SIZE = (200_000, 20, 200)
+"""Rows, features and stumps of the short comparison."""
 
 
 def bench(
@@ -40,7 +42,7 @@ def bench(
                 "in a checkout, without --quick",
                 ExitCode.USAGE,
             )
-        found = compare()
+        found = compare(*SIZE)
         if as_json:
             print_json(found)
         else:
@@ -64,7 +66,7 @@ def _suite_root() -> Path | None:
     return root if (root / "benchmarks" / "run.py").is_file() else None
 
 
-def compare(n_rows: int = 200_000, n_features: int = 20, n_iter: int = 200) -> dict[str, Any]:
+def compare(n_rows: int, n_features: int, n_iter: int) -> dict[str, Any]:
     """Seconds and training losses for one additive problem, best of three fits each."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 

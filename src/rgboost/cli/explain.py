@@ -30,7 +30,7 @@ def explain(
     check_writable(out)
     estimator = load_model(model)
     with writing(out):
-        write_page(estimator, out)
+        write_page(estimator, out, title=model.name)
     if as_json:
         n_features = len(estimator.feature_importances_)
         print_json({"out": str(out), "importances": dict(most_important(estimator, n_features))})

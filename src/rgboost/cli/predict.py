@@ -19,6 +19,8 @@ from .predictions import Columns, open_predictions, output_format
 from .tables import Format, FormatChoice, Read, file_format, reader_options
 
 BATCH_ROWS = 65_536
+BATCH_VALUES = 1 << 22
+"""A batch has at most so many rows; and of wide files about so many values, but some rows."""
 
 
 def predict(
@@ -73,7 +75,8 @@ def _batches(
     """Batches with the model's columns, and the column to keep."""
     kind = file_format(data, format)
     columns = ModelColumns(estimator, data, kind, id, options)
-    for table in iter_tables(data, None, kind, batch_rows=BATCH_ROWS, **columns.options):
+    batch_rows = min(BATCH_ROWS, max(1024, BATCH_VALUES // estimator.n_features_in_))
+    for table in iter_tables(data, None, kind, batch_rows=batch_rows, **columns.options):
         yield columns.split(table)
 
 
@@ -82,5 +85,6 @@ def _predicted(estimator: Any, X: Any, proba: bool) -> Columns:
         return {"prediction": estimator.predict(X)}
     probabilities = estimator.predict_proba(X)
     labels = estimator.classes_[np.argmax(probabilities, axis=1)]
-    names = [f"probability_{label}" for label in estimator.classes_]
+    is_float = estimator.classes_.dtype.kind == "f"
+    names = [f"probability_{label:{'g' if is_float else ''}}" for label in estimator.classes_]
     return {"prediction": labels, **dict(zip(names, probabilities.T, strict=True))}

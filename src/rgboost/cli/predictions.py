@@ -12,8 +12,8 @@ from typing import Any, BinaryIO
 
 from numpy.typing import NDArray
 
+from .._atomic import atomic_file
 from .errors import CommandError, ExitCode, writing
-from .replacing import replacing
 
 Columns = Mapping[str, NDArray[Any]]
 Write = Callable[[Columns], None]
@@ -46,7 +46,7 @@ def open_predictions(path: Path | None) -> Iterator[Write]:
             yield _csv_writer(sys.stdout.buffer)
             sys.stdout.buffer.flush()
             return
-        with replacing(path) as stream, _compressed(stream, compression) as packed:
+        with atomic_file(path) as stream, _compressed(stream, compression) as packed:
             if kind == "csv":
                 yield _csv_writer(packed)
             else:

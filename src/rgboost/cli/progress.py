@@ -35,16 +35,18 @@ class Lines:
         if progress is None:
             return
         self._printed_at = progress.seconds
-        losses = f"train {progress.train_loss:.6g}"
-        if progress.validation_loss is not None:
-            losses += f"  valid {progress.validation_loss:.6g}"
-        typer.echo(f"iteration {progress.iteration} of {progress.n_iter}  {losses}", err=True)
+        from ..boosting.callbacks import describe_losses
+
+        where = f"iteration {progress.iteration} of {progress.n_iter}"
+        typer.echo(f"{where}  {describe_losses(progress)}", err=True)
 
 
 def reporter() -> Any:
     """The callback for where standard error goes."""
     if not sys.stderr.isatty():
         return Lines()
+    from rich.console import Console
+
     from ..boosting import ProgressBar
 
-    return ProgressBar()
+    return ProgressBar("fit", Console(stderr=True))

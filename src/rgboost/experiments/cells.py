@@ -93,9 +93,10 @@ def extra_cells(part: Part, t: int, seed: int) -> list[Cell]:
     """Runs beyond the paper that look at all features: t is their number.
 
     The Gram engine where it can run, with the same iterates as the direct one; for the logistic
-    loss the surrogate, which has other iterates and the same optimum.
+    loss the surrogate, which has other iterates and the same optimum. Statistics in place of rows
+    pay only where rows are more than features.
     """
-    if not few_bins(part):
+    if not few_bins(part) or len(part.y_train) <= t:
         return []
     engine = "gram" if isinstance(part.loss, Squared) else "surrogate"
     return [Cell("constant", t, seed, engine)]

@@ -18,7 +18,7 @@ from .page import make_page
 from .protocol import GAPS, STEPS, Budget, BudgetKind, Plan, make_plan, sets_of
 from .store import Store, write_json, write_text
 from .study import run_study
-from .summary import curves, table
+from .summary import curves, table, time_text
 from .verdicts import verdicts
 
 PAGE = "reproduce.html"
@@ -111,12 +111,12 @@ def _run(plan: Plan, data: datasets.Dataset, out: Path, console: Console) -> dic
 
 def _print(study: dict[str, Any], console: Console) -> None:
     names = [f"{gap:g}" for gap in GAPS]
-    grid = Table(title=f"{study['title']}: seconds (epochs) to a gap, ★ best t")
+    grid = Table(title=f"{study['title']}: time (epochs) to a gap, ★ best t")
     for name in ("step", "engine", "t", *names):
         grid.add_column(name, justify="right")
     for row in table(study):
         cells = zip(row["seconds"], row["epochs"], row["best"], strict=True)
-        shown = ["–" if s is None else f"{s:.3g} ({e:.3g}){' ★' * b}" for s, e, b in cells]
+        shown = ["–" if s is None else f"{time_text(s)} ({e:.3g}){' ★' * b}" for s, e, b in cells]
         grid.add_row(row["step"], row["engine"], f"{row['t']:,}", *shown)
     console.print(grid)
     for verdict in verdicts(study):

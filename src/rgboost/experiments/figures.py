@@ -13,6 +13,7 @@ from .summary import AXES, curves
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7"]
 BEYOND = "#222222"
 NAMES = {"iterations": "iterations", "epochs": "epochs", "seconds": "seconds"}
+LINEAR_GAP = 1e-4
 GAP_LABEL = "training loss − optimum"
 TEST_LABEL = "test loss"
 
@@ -93,17 +94,17 @@ def _panel(
         panel.fill_between(curve["x"], low, high, color=style["color"], alpha=0.13, lw=0)
     if log:
         panel.set_xscale("log")
-    else:  # as the paper draws it: until the slowest t is done with what the plot shows
-        panel.set_xlim(0, min(one[axis]["x"][-1] for one in series))
+    else:  # as the paper draws it
+        panel.set_xlim(0, linear_ends(grid, series, series[0]["step"])[axis])
     if value == "gap":
         panel.set_yscale("log")
     else:
-        panel.set_ylim(*test_limits(series))
+        panel.set_ylim(*limits_of_test_loss(series))
     panel.grid(alpha=0.3, lw=0.6)
     panel.spines[["top", "right"]].set_visible(False)
 
 
-def test_limits(series: list[dict[str, Any]]) -> tuple[float, float]:
+def limits_of_test_loss(series: list[dict[str, Any]]) -> tuple[float, float]:
     """From a little below the smallest test loss to where the first iteration leaves it.
 
     Medians only: a seed whose test loss explodes must not flatten all the others.
@@ -113,3 +114,15 @@ def test_limits(series: list[dict[str, Any]]) -> tuple[float, float]:
     low, high = float(values.min()), float(min(values.max(), max(first, 3.0 * values.min())))
     margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
     return low - margin, high + margin
+
+
+def linear_ends(grid: list[int], series: list[dict[str, Any]], step: str) -> dict[str, float]:
+    """Where linear axes end: when GBM is at a gap of 0.0001, or where the first run ends."""
+    mine = [one for one in series if one["step"] == step and one["engine"] == "direct"]
+    whole = next(one for one in mine if one["t"] == grid[0])
+    ends = {}
+    for axis in AXES:
+        done = np.flatnonzero(np.array(whole[axis]["gap"]) <= LINEAR_GAP)
+        first_end = min(one[axis]["x"][-1] for one in mine)
+        ends[axis] = float(min(whole[axis]["x"][done[0]], first_end) if len(done) else first_end)
+    return ends

@@ -8,9 +8,10 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from .figures import colour_of, label_of, test_limits
+from .cells import CONVERGED
+from .figures import colour_of, label_of, limits_of_test_loss, linear_ends
 from .protocol import GAPS
-from .summary import AXES, curves, engine_check, table
+from .summary import AXES, curves, engine_check, table, time_text
 from .verdicts import verdicts
 
 
@@ -41,8 +42,9 @@ def _plot_data(study: dict[str, Any]) -> dict[str, Any]:
         one["colour"] = colour_of(grid, one)
         one["beyond"] = one["engine"] != "direct"
     steps = study["steps"]
-    limits = {step: test_limits([s for s in series if s["step"] == step]) for step in steps}
-    return {"steps": steps, "series": series, "test_limits": limits}
+    limits = {step: limits_of_test_loss([s for s in series if s["step"] == step]) for step in steps}
+    ends = {step: linear_ends(grid, series, step) for step in steps}
+    return {"steps": steps, "series": series, "test_limits": limits, "linear_ends": ends}
 
 
 def _overview(studies: list[dict[str, Any]], judged: list[list[dict[str, str]]]) -> str:
@@ -93,30 +95,40 @@ def _table(study: dict[str, Any]) -> str:
     gaps = "".join(f"<th>{gap:g}</th>" for gap in GAPS)
     span = len(GAPS)
     head = (
-        f'<thead><tr><th></th><th></th><th colspan="{span}">seconds to a gap of</th>'
+        f'<thead><tr><th></th><th></th><th colspan="{span}">time to a gap of</th>'
         f'<th colspan="{span}">epochs to a gap of</th>'
         f'<th colspan="{span}">times faster than t = {study["grid"][0]:,}</th></tr>'
         f"<tr><th>step rule</th><th>series</th>{gaps * 3}</tr></thead>"
     )
     rows = []
     for row in table(study):
-        name = label_of(study["grid"], row)
-        cells = [_marked(v, b) for v, b in zip(row["seconds"], row["best"], strict=True)]
-        cells += [_marked(v, b) for v, b in zip(row["epochs"], row["best_epochs"], strict=True)]
+        beyond = row["engine"] != "direct"
+        name = f"beyond: {row['engine']}" if beyond else label_of(study["grid"], row)
+        times = zip(map(time_text, row["seconds"]), row["best"], strict=True)
+        epochs = zip(map(_number, row["epochs"]), row["best_epochs"], strict=True)
+        cells = [_marked(text, best) for text, best in (*times, *epochs)]
         cells += [f"<td>{'–' if gain is None else f'{gain:.2g}'}</td>" for gain in row["gain"]]
-        kind = "" if row["engine"] == "direct" else ' class="beyond"'
+        kind = ' class="beyond"' if beyond else ""
         step = escape(row["step"])
         rows.append(f"<tr{kind}><td>{step}</td><td>{escape(name)}</td>{''.join(cells)}</tr>")
+    body = f"<tbody>{''.join(rows)}</tbody>"
     return (
-        f'<div class="scroll"><table>{head}<tbody>{"".join(rows)}</tbody></table></div>'
+        f'<div class="scroll"><table class="times">{head}{body}</table></div>'
         "<p>Medians over the seeds; the best t of the paper’s runs is marked. "
         "– : not reached by half of the seeds within the budget.</p>" + _beyond(study)
     )
 
 
-def _marked(value: float | None, best: bool) -> str:
+def _marked(text: str, best: bool) -> str:
     kind = ' class="best"' if best else ""
-    return f"<td{kind}>{'–' if value is None else f'{value:.3g}'}{' ★' if best else ''}</td>"
+    return f"<td{kind}>{text}{' ★' if best else ''}</td>"
+
+
+def _number(value: float | None) -> str:
+    """Three digits, without an exponent for the sizes that epochs have."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _beyond(study: dict[str, Any]) -> str:
@@ -133,11 +145,12 @@ def _beyond(study: dict[str, Any]) -> str:
         return (
             "<p><b>Beyond the paper.</b> The Gram engine needs the squared loss. For this loss the "
             "surrogate engine is shown: quadratic models of the loss on Gram statistics, all "
-            "features, other iterates, the same optimum.</p>"
+            "features, other iterates, the same optimum. Its training loss is known at the ends "
+            "of blocks of iterations; the line between them is straight.</p>"
         )
     return (
         "<p><b>Beyond the paper.</b> No other engine is shown: the Gram and surrogate engines need "
-        "features with at most 256 different values, or binned ones.</p>"
+        "more rows than features, and at most 256 different values or bins of each.</p>"
     )
 
 
@@ -154,6 +167,9 @@ def _settings(study: dict[str, Any]) -> str:
     optima = ", ".join(f"{entry['loss']:.8g}" for entry in study["optima"])
     certified = [entry["certified_gap"] for entry in study["optima"]]
     sure = "" if None in certified else f" (certified to {max(certified):.1e})"
+    lowest = min(cell["lowest_gap"] for cell in study["cells"])
+    if lowest < -CONVERGED:
+        sure += f"; a run went below it by {-lowest:.1e}, so that gaps are wrong by as much"
     machine = study["machine"]
     facts = {
         **study["settings"],

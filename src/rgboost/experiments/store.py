@@ -22,7 +22,8 @@ class Store:
             stored = json.loads(self._path(name, key).read_text("utf-8"))
         except (OSError, ValueError):
             return None
-        return stored["result"] if stored.get("key") == _plain(key) else None
+        fits = isinstance(stored, dict) and stored.get("key") == _plain(key)
+        return stored.get("result") if fits else None
 
     def put(self, name: str, key: dict[str, Any], result: Any) -> None:
         write_json(self._path(name, key), {"key": _plain(key), "result": result})

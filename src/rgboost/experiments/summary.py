@@ -81,8 +81,8 @@ def curves(study: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _curve(runs: list[Run], axis: str) -> dict[str, list[float]]:
-    """Losses between the first iteration and the end of the shortest run."""
-    first = max(float(run.x[axis][1]) for run in runs)
+    """Losses from the first iteration to the end of the shortest run."""
+    first = float(np.median([run.x[axis][1] for run in runs]))
     last = min(float(run.x[axis][-1]) for run in runs)
     x = np.geomspace(first, max(last, first), POINTS)
     gaps = np.array([10 ** np.interp(x, run.x[axis], np.log10(run.gap)) for run in runs])
@@ -158,3 +158,10 @@ def engine_check(study: dict[str, Any]) -> dict[str, Any] | None:
 
 def _key(cell: dict[str, Any]) -> tuple[str, str]:
     return cell["engine"], cell["step"]
+
+
+def time_text(seconds: float | None) -> str:
+    """A time in the unit that reads best; – if it is not known."""
+    if seconds is None:
+        return "–"
+    return f"{1e3 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"

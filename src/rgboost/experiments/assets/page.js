@@ -80,7 +80,7 @@
     });
     holder.replaceChildren(svg);
     const xs = all.flatMap((s) => [s[axis].x[0], s[axis].x[s[axis].x.length - 1]]);
-    const xHigh = log ? Math.max(...xs) : Math.min(...all.map((s) => s[axis].x.at(-1)));
+    const xHigh = log ? Math.max(...xs) : study.linear_ends[state.step][axis];
     const x = scale(log ? Math.min(...xs) : 0, xHigh, LEFT, WIDTH - RIGHT, log);
     const [low, high] = value === "gap" ? gapLimits(all, axis) : study.test_limits[state.step];
     const y = scale(low, high, HEIGHT - BOTTOM, TOP, value === "gap");

@@ -1,0 +1,292 @@
+"""rgboost fit."""
+
+import errno
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import random_array
+from sklearn.datasets import dump_svmlight_file
+
+import rgboost as package
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"id": np.arange(300), "a": rng.normal(size=300), "b": rng.random(300)})
+    return rows.assign(y=(rows.a > 0) + 2 * rows.b)
+
+
+@pytest.fixture
+def train(tmp_path, frame):
+    frame.to_csv(tmp_path / "train.csv", index=False)
+    return tmp_path / "train.csv"
+
+
+FAST = ("--max-iter", "20", "--random-state", "0")
+
+
+def test_model_is_that_of_the_estimator(rgboost, train, frame, tmp_path):
+    done = rgboost(
+        "fit", train, "--target", "y", "--ignore", "id", "--out", tmp_path / "m.rgb",
+        *FAST, "--learning-rate", "0.5", "--max-bins", "none", "--groups", '[["a"], ["b"]]',
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    loaded = package.load(tmp_path / "m.rgb")
+    X = frame[["a", "b"]]
+    parameters = dict(max_iter=20, random_state=0, learning_rate=0.5, max_bins=None)
+    model = package.RGBMRegressor(**parameters, groups=[["a"], ["b"]]).fit(X, frame.y)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.verbose == 0
+    assert loaded.callbacks is None
+
+
+def test_summary(rgboost, train, tmp_path):
+    done = rgboost("fit", train, "--target", "y", "--out", tmp_path / "m.rgb", *FAST)
+    for line in (
+        "task            regression (the target has 300 values)",
+        "rows            300",
+        "features        3",
+        "best iteration  20 of 20",
+        "most important",
+    ):
+        assert line in done.out.splitlines()
+    names = [line.split()[0] for line in done.out.splitlines() if line.startswith("  ")]
+    assert sorted(names) == ["a", "b", "id"]
+    assert done.err.splitlines()[-1].startswith("iteration 20 of 20  train 0.")
+    assert "valid" not in done.err
+
+
+def test_json(rgboost, train, tmp_path):
+    out = tmp_path / "m.rgb"
+    done = rgboost("fit", train, "--target", -1, "--out", out, *FAST, "--json", "--verbose", "0")
+    found = json.loads(done.out)
+    assert done.err == ""
+    model = package.load(out)
+    assert found["train_loss"] == model.trace_.train_loss[-1]
+    assert found["best_iteration"] == found["iterations"] == 20
+    assert found["validation_loss"] is None
+    assert found["bytes"] == out.stat().st_size
+    importances = dict(zip(model.feature_names_in_, model.feature_importances_, strict=True))
+    assert found["importances"] == pytest.approx(importances)
+    assert [*found["importances"].values()] == sorted(importances.values(), reverse=True)
+
+
+def test_validation_file_in_another_format_and_order(rgboost, train, frame, tmp_path):
+    valid = tmp_path / "valid.parquet"
+    frame.sample(frac=0.3, random_state=1)[["y", "b", "a"]].to_parquet(valid)
+    done = rgboost(
+        "fit", train, "--target", "y", "--ignore", "id", "--valid", valid,
+        "--out", tmp_path / "m.rgb", "--max-iter", "50", "--json",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    held = package.load(tmp_path / "m.rgb").trace_.validation_loss
+    assert found["validation_loss"] == held.min()
+    assert found["best_iteration"] == held.argmin()
+    assert "  valid 0." in done.err
+
+
+class TestTask:
+    @pytest.mark.parametrize(
+        ("values", "task"),
+        [
+            (["no", "yes"], "classification"),
+            ([0, 1], "classification"),
+            ([0.5, 1.5], "classification"),
+            ([True, False], "classification"),
+            (range(11), "regression"),
+            (np.linspace(0, 1, 7), "regression"),
+        ],
+    )
+    def test_auto(self, rgboost, frame, values, task, tmp_path):
+        frame.assign(y=np.resize(values, len(frame))).to_csv(tmp_path / "t.csv", index=False)
+        done = rgboost(
+            "fit", tmp_path / "t.csv", "--target", "y", "--out", tmp_path / "m", *FAST, "--json"
+        )
+        assert done.code == 0, done.err
+        assert json.loads(done.out)["task"] == task
+
+    def test_as_asked(self, rgboost, frame, tmp_path):
+        frame.assign(y=np.resize([0, 1], len(frame))).to_csv(tmp_path / "t.csv", index=False)
+        done = rgboost(
+            "fit", tmp_path / "t.csv", "--target", "y", "--task", "regression",
+            "--out", tmp_path / "m", *FAST,
+        )  # fmt: skip
+        assert "task            regression (as asked)" in done.out
+        assert isinstance(package.load(tmp_path / "m"), package.RGBMRegressor)
+
+
+class TestLibsvm:
+    @pytest.fixture
+    def files(self, tmp_path):
+        """The training file has features 0 to 9 or 1 to 10; the other one only some of them."""
+
+        def write(zero_based):
+            rng = np.random.default_rng(1)
+            X = random_array((200, 10), density=0.4, rng=rng, format="csr")
+            y = np.sign(X[:, [0]].toarray().ravel() - 0.2)
+            X[0, 0] = X[0, 9] = 0.5
+            for name, rows in (("train", slice(0, 150)), ("valid", slice(150, 200))):
+                part = X[rows].tolil()
+                if name == "valid":
+                    part[:, [0, 9]] = 0
+                path = str(tmp_path / f"{name}.svm")
+                dump_svmlight_file(part.tocsr(), y[rows], path, zero_based=zero_based)
+            return X, y
+
+        return write
+
+    @pytest.mark.parametrize("zero_based", [True, False])
+    def test_validation_rows_have_the_training_columns(self, rgboost, files, tmp_path, zero_based):
+        X, y = files(zero_based)
+        done = rgboost(
+            "fit", tmp_path / "train.svm", "--valid", tmp_path / "valid.svm",
+            "--out", tmp_path / "m", *FAST, "--json",
+        )  # fmt: skip
+        assert done.code == 0, done.err
+        found = json.loads(done.out)
+        assert (found["rows"], found["features"]) == (150, 10)
+        held = X[150:].tolil()
+        held[:, [0, 9]] = 0
+        model = package.RGBMClassifier(max_iter=20, random_state=0)
+        model.fit(X[:150], y[:150], X_val=held.tocsr(), y_val=y[150:])
+        np.testing.assert_allclose(
+            package.load(tmp_path / "m").trace_.validation_loss, model.trace_.validation_loss
+        )
+        best = "feature 0" if zero_based else "feature 1"
+        assert next(iter(found["importances"])) == best
+
+    def test_compressed(self, rgboost, files, tmp_path):
+        files(True)
+        packed = tmp_path / "train.svm.gz"
+        packed.write_bytes(gzip.compress((tmp_path / "train.svm").read_bytes()))
+        assert rgboost("fit", packed, "--out", tmp_path / "m", *FAST).code == 0
+
+    def test_columns_make_no_sense(self, rgboost, files, tmp_path):
+        files(True)
+        train, out = tmp_path / "train.svm", ("--out", tmp_path / "m")
+        done = rgboost("fit", train, *out, "--target", "y")
+        assert done.code == 3
+        assert "leave the target out" in done.err
+        assert rgboost("fit", train, *out, "--ignore", "y").code == 2
+
+
+class TestFaults:
+    def fit(self, rgboost, path, *more):
+        return rgboost("fit", path, "--target", "y", "--out", path.parent / "m.rgb", *FAST, *more)
+
+    def check(self, done, code, *parts):
+        assert done.code == code
+        assert done.out == ""
+        assert len(done.err.splitlines()) == 1
+        assert done.err.startswith("rgboost: ")
+        for part in parts:
+            assert part in done.err
+
+    def test_no_such_file(self, rgboost, tmp_path):
+        self.check(self.fit(rgboost, tmp_path / "no.csv"), 3, "no.csv: cannot be read (No such")
+
+    def test_text_among_numbers(self, rgboost, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("a,b,y\n1,2,3\n" + '4,"5",6\n' * 5 + "7,oops,9\n")
+        done = self.fit(rgboost, path)
+        self.check(done, 3, f"{path}:8:3: 'oops' is not a number, but 6 other values", "'b'")
+        assert "--read 'missing_values=[\"oops\"]'" in done.err
+        assert '--read \'dtypes={"b": "str"}\'' in done.err
+
+    def test_text_among_numbers_of_the_target(self, rgboost, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("a,y\n1,2\n2,3\n4,?\n")
+        self.check(self.fit(rgboost, path), 3, f"{path}:4:3: '?' is not a number")
+
+    def test_wrong_number_of_cells(self, rgboost, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("a,y\n1,2\n1,2,3\n")
+        self.check(self.fit(rgboost, path), 3, f"{path}:3:")
+
+    def test_fault_as_json(self, rgboost, tmp_path):
+        path = tmp_path / "t.svm"
+        path.write_text("1 1:2\n2 1:x\n")
+        done = rgboost("fit", path, "--out", tmp_path / "m", "--json")
+        error = json.loads(done.out)["error"]
+        assert done.code == error["exit_code"] == 3
+        assert (error["path"], error["line"], error["column"]) == (str(path), 2, 5)
+        assert error["kind"] == "data"
+
+    def test_target_is_missing(self, rgboost, train, tmp_path):
+        done = rgboost("fit", train, "--out", tmp_path / "m")
+        self.check(done, 2, "name it by --target; the columns are 'id', 'a', 'b', 'y'")
+        self.check(self.fit(rgboost, train, "--target", "yy"), 3, "no target column 'yy'", "'y'")
+
+    def test_column_to_ignore_is_missing(self, rgboost, train):
+        self.check(self.fit(rgboost, train, "--ignore", "idd"), 3, "no column 'idd'", "'id'")
+
+    def test_wrong_value(self, rgboost, train):
+        self.check(self.fit(rgboost, train, "--learning-rate", "-1"), 2, "learning_rate=-1")
+        self.check(self.fit(rgboost, train, "--engine", "steam"), 2, "engine='steam'")
+
+    def test_wrong_reader_option(self, rgboost, train):
+        self.check(self.fit(rgboost, train, "--read", "header"), 2, "write NAME=VALUE")
+        self.check(self.fit(rgboost, train, "--read", "n_features=3"), 2, "one of libsvm files")
+
+    def test_valid_without_a_column(self, rgboost, train, frame, tmp_path):
+        frame.drop(columns="a").to_csv(tmp_path / "v.csv", index=False)
+        done = self.fit(rgboost, train, "--valid", tmp_path / "v.csv")
+        self.check(done, 3, f"v.csv: there is no column 'a', which {train} has")
+
+    def test_output_that_cannot_be_written(self, rgboost, train, tmp_path):
+        common = ("fit", train, "--target", "y", "--out")
+        self.check(rgboost(*common, tmp_path), 4, "Is a directory")
+        self.check(rgboost(*common, tmp_path / "no/m.rgb"), 4, "make the folder first")
+
+    def test_full_disk(self, rgboost, train, tmp_path, monkeypatch):
+        (tmp_path / "m.rgb").write_text("an earlier model")
+
+        def full(*_):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(os, "fsync", full)
+        done = self.fit(rgboost, train, "--verbose", "0")
+        self.check(done, 4, "m.rgb: cannot be written (No space left on device), free some space")
+        assert (tmp_path / "m.rgb").read_text() == "an earlier model"
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["m.rgb", "train.csv"]
+
+    def test_debug_shows_the_traceback(self, rgboost, tmp_path):
+        done = self.fit(rgboost, tmp_path / "no.csv", "--debug")
+        assert "Traceback" in done.err
+        assert done.err.splitlines()[-1].startswith("rgboost: ")
+
+    def test_fault_of_the_program(self, rgboost, train, monkeypatch):
+        def broken(*_):
+            raise RuntimeError("oh")
+
+        monkeypatch.setattr("rgboost.cli.fit.choose_task", broken)
+        self.check(self.fit(rgboost, train), 1, "RuntimeError: oh. This is a fault of the program")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals of Unix")
+def test_interrupt_keeps_what_was_done(train, tmp_path):
+    command = [sys.executable, "-m", "rgboost", "fit", train, "--target", "y", "--max-iter"]
+    command += ["100000000", "--selection", "all", "--engine", "direct", "--early-stopping"]
+    command += ["false", "--out", tmp_path / "m.rgb"]
+    process = subprocess.Popen(
+        [str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr.readline().startswith("iteration ")  # the loop runs
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "m.rgb has the iterations that were done" in err.splitlines()[-1]
+    n_iter = package.load(tmp_path / "m.rgb").n_iter_
+    assert 0 < n_iter < 100_000_000
+    assert f"{n_iter:,} of {n_iter:,}" in out

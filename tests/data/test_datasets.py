@@ -76,8 +76,17 @@ def test_embedded():
     assert (data.paths, data.is_papers) == ((), False)
 
 
+def test_embedded_digits():
+    data = datasets.load("embedded-digits", download=False)
+    assert data.X.shape == (1797, 64)
+    assert set(data.y) == set(range(10))
+    assert data.task == "regression"
+
+
 def test_unknown_name():
-    with pytest.raises(ValueError, match="name='a8a' is not known; use one of 'embedded', 'a9a'"):
+    with pytest.raises(
+        ValueError, match=r"name='a8a' is not known; use one of 'embedded', .*'a9a'"
+    ):
         datasets.load("a8a")
 
 

@@ -50,7 +50,7 @@ def test_curves_have_a_band_around_the_median():
     for c in made["cells"]:
         c["test_loss"] = [v + c["seed"] for v in c["test_loss"]]
     for one in curves(made):
-        for axis in ("iterations", "epochs", "seconds"):
+        for axis in ("iterations", "epochs"):  # in seconds the seeds are at different iterations
             curve = one[axis]
             assert (np.diff(curve["x"]) > 0).all()
             median, low, high = (np.array(curve[k]) for k in ("test", "test_low", "test_high"))

@@ -109,7 +109,7 @@ def table(study: dict[str, Any]) -> list[dict[str, Any]]:
     A gap that fewer than half of the seeds reach has no entry (None). ``best`` marks the fastest t
     of the paper's runs with the same step rule.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for (engine, step, t), runs in by_series(runs_of(study)).items():
         to = {
             measure: [_median_reached(runs, k, measure) for k in range(len(GAPS))]

@@ -64,7 +64,7 @@ def verdicts(study: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def _claims_for(study: dict[str, Any]) -> list[Callable[[Evidence, str], Verdict]]:
-    wide = study["n_features"] > study["n_train"]
+    wide = study["n_features"] >= 10 * study["n_train"]
     tall = study["n_train"] >= 10 * study["n_features"]
     claims: list[Callable[[Evidence, str], Verdict]] = [medium_t]
     claims += [savings]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..learners import LearnerFamily
 from ..learners.base import Additive, Prepared
-from ..losses import Loss
+from ..losses import Loss, Softmax
 from ..model import Path
 from ..selection import SelectionRule
 from ..steps import LeafStep, StepRule
@@ -20,6 +20,7 @@ from .cost import choose_engine
 from .direct import run_direct
 from .gram import default_gram_memory, gram_obstacle, run_gram
 from .problem import Problem, Validation
+from .softmax import check_classes, run_softmax
 from .step_length import make_rule
 from .surrogate import run_surrogate, surrogate_obstacle
 from .trace import Recorder, Trace
@@ -71,17 +72,20 @@ def boost(
     optimum; it stops when a block gains less than ``tol`` of the loss. ``gram_memory`` limits the
     bytes of Gram rows (default: a quarter of the machine's memory).
     """
+    if isinstance(loss, Softmax):
+        check_classes(step, engine)
     rule = make_rule(step, loss, learning_rate, len(y))
     loss.check_labels(y)
     if weight is not None and (weight == 0).any():  # such rows are not there
         kept = weight > 0
         X, y, weight, learner = X[kept], y[kept], weight[kept], learner.restricted_to(kept)
     prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
-    if isinstance(step, LeafStep) and not prepared.free_leaves:
-        raise ValueError(
-            f"step={step!r} sets the values of leaves: it needs stumps with free leaves; "
-            "use step='constant' or 'line-search'."
-        )
+    if isinstance(step, LeafStep) or isinstance(loss, Softmax):
+        what = f"step={step!r}" if isinstance(step, LeafStep) else f"{loss!r}"
+        if not prepared.free_leaves:
+            raise ValueError(
+                f"{what} needs stumps with free leaves and without monotone constraints."
+            )
     selection.size(prepared.layout)  # an impossible t raises here
     held_arrays = prepared.arrays
     if validation is not None:
@@ -90,7 +94,7 @@ def boost(
         prepared=prepared,
         y=y,
         weight=weight,
-        start=loss.best_constant(y, weight) if start_score is None else float(start_score),
+        start=_start(loss, y, weight, start_score),
         loss=loss,
         selection=selection,
         rule=rule,
@@ -102,10 +106,14 @@ def boost(
             prepared.layout.offsets,
             total_weight(y, weight),
             None if validation is None else total_weight(validation.y, validation.weight),
+            loss.n_classes if isinstance(loss, Softmax) else None,
         ),
         n_jobs=n_jobs,
         callbacks=tuple(callbacks),
     )
+    if isinstance(loss, Softmax):
+        run_softmax(problem)
+        return _boosted(problem)
     memory = default_gram_memory() if gram_memory is None else gram_memory
     if engine == "auto":
         engine = choose_engine(problem, memory)
@@ -117,6 +125,25 @@ def boost(
         run_surrogate(problem, memory, tol)
     else:
         run_direct(problem)
+    return _boosted(problem)
+
+
+def _start(
+    loss: Loss,
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64] | None,
+    start_score: float | None,
+) -> Any:
+    """The score of the null model; with several classes one for each."""
+    if start_score is None:
+        return loss.best_constant(y, weight)
+    if isinstance(loss, Softmax):
+        return np.full(loss.n_classes, float(start_score))
+    return float(start_score)
+
+
+def _boosted(problem: Problem) -> Boosted:
+    prepared = problem.prepared
     trace = problem.recorder.trace()
     path = Path(trace.learner, trace.left, trace.right)
     return Boosted(prepared.model(path, problem.start), trace, prepared)

@@ -39,7 +39,7 @@ def gram_obstacle(problem: Problem) -> str | None:
     if type(problem.loss) is not Squared:
         return f"it needs the squared loss, not {problem.loss!r}"
     if not isinstance(problem.prepared.arrays, DenseStumps | SparseStumps):
-        return "it needs stumps"
+        return "it needs stumps without monotone constraints"
     if not isinstance(problem.rule, ConstantRule | SearchRule):
         return "its steps are along b; use step='constant' or 'line-search'"
     if problem.prepared.arrays.splits.most_bins > 256:

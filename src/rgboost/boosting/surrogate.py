@@ -57,7 +57,7 @@ def surrogate_obstacle(problem: Problem) -> str | None:
     if problem.loss.smoothness is None:
         return f"it needs a smooth loss, and {problem.loss!r} is not"
     if not isinstance(problem.prepared.arrays, DenseStumps | SparseStumps):
-        return "it needs stumps"
+        return "it needs stumps without monotone constraints"
     if problem.prepared.arrays.splits.most_bins > 256:
         return "it needs at most 256 bins per feature; set max_bins to 256 or less"
     if not isinstance(problem.rule, ConstantRule):

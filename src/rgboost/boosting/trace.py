@@ -28,7 +28,7 @@ class Trace:
     feature : the feature of the chosen stump, or column of the chosen dictionary entry; or -1.
     split : which of the feature's thresholds was chosen, counted from 0; or -1.
     left, right : what was added on the left and the right of the split; for a dictionary, ``left``
-        is the step along the normalised column.
+        is the step along the normalised column. With C > 2 classes (M, C).
     gradient_norm : <b_j, r> of the choice, the largest |gradient| in J.
     engine : what computed the iterations: "direct", "gram", "surrogate", or a sentence if it
         changed on the way.
@@ -71,6 +71,7 @@ class Recorder:
         offsets: NDArray[np.int64],
         weight: float,
         held_weight: float | None,
+        n_classes: int | None = None,
     ) -> None:
         self.done = 0
         self.engine = "direct"
@@ -82,8 +83,9 @@ class Recorder:
         self.held_loss = np.empty(n_iter + 1)
         self.seconds = np.zeros(n_iter + 1)
         self.learner = np.empty(n_iter, np.int64)
-        self.left = np.empty(n_iter)
-        self.right = np.empty(n_iter)
+        shape = n_iter if n_classes is None else (n_iter, n_classes)
+        self.left = np.empty(shape)
+        self.right = np.empty(shape)
         self.gradient = np.empty(n_iter)
 
     @property

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._team import check_n_jobs
 from .._validation import check_count, check_option, check_positive
 from ..boosting import ProgressBar, Trace, boost
-from ..learners import LearnerFamily, Stumps
+from ..learners import LearnerFamily, Monotone, Stumps
 from ..learners.base import Additive
 from ..losses import Loss
 from ..selection import check_selection
@@ -38,6 +38,19 @@ PARAMETERS = """
         the square root; or all. Smaller is faster per iteration and regularises.
     groups : list of lists of features, optional
         A partition of the features by index or name. Default: every feature is a group.
+    feature_weights : dict or array-like, optional
+        Weights with which features are drawn: by name or index (1 for the others), or one for
+        each feature. The ``subset_size`` groups are drawn one after the other without
+        replacement, each time with probabilities proportional to the weights of the groups that
+        are left; a group's weight is the sum of those of its features; 0 is never drawn. For
+        ``selection`` ``"group"`` and ``"groups"``. Default: the uniform draws of the paper.
+    always_features : list of features, optional
+        Features, by name or index, whose groups are in every subset; ``subset_size`` groups are
+        drawn from the others.
+    monotone_constraints : dict or array-like of {{-1, 0, 1}}, optional
+        By name or index, or one for each feature. 1: the function of the feature may not fall;
+        -1: it may not rise; 0: no constraint. With constant steps or line search; not for more
+        than two classes.
     step : {{"auto", "constant", "line-search", "leaf-search", "newton"}} or StepRule
         ``"constant"``: 1/sigma, sigma the smoothness of the loss. ``"line-search"``: the best
         step along the weak-learner. ``"leaf-search"``: the best value for each side of a stump.
@@ -53,6 +66,8 @@ PARAMETERS = """
         rows, None below.
     binning : {{"quantile", "hybrid"}}
         Thresholds at quantiles; or half of them there and half evenly spaced.
+    min_weight_fraction_leaf : float
+        The least share of the weight of all rows on either side of a threshold.
     init : {{"zero", "best"}}
         Start from the score 0, or from the constant with the smallest loss.
     ridge : float
@@ -97,11 +112,15 @@ class BaseRGBM(BaseEstimator):
         selection: Any = "groups",
         subset_size: Any = "sqrt",
         groups: Any = None,
+        feature_weights: Any = None,
+        always_features: Any = None,
+        monotone_constraints: Any = None,
         step: Any = "auto",
         learning_rate: float = 0.3,
         max_iter: int = 500,
         max_bins: Any = 255,
         binning: str = "quantile",
+        min_weight_fraction_leaf: float = 0.0,
         init: str = "best",
         ridge: float = 0.0,
         engine: str = "auto",
@@ -115,11 +134,15 @@ class BaseRGBM(BaseEstimator):
         self.selection = selection
         self.subset_size = subset_size
         self.groups = groups
+        self.feature_weights = feature_weights
+        self.always_features = always_features
+        self.monotone_constraints = monotone_constraints
         self.step = step
         self.learning_rate = learning_rate
         self.max_iter = max_iter
         self.max_bins = max_bins
         self.binning = binning
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.init = init
         self.ridge = ridge
         self.engine = engine
@@ -156,12 +179,28 @@ class BaseRGBM(BaseEstimator):
         if isinstance(self.learner, LearnerFamily):
             return self.learner
         check_option(self.learner, "learner", ["stumps"])
-        return Stumps(max_bins=self.max_bins, binning=self.binning)  # type: ignore[arg-type]
+        return Stumps(
+            max_bins=self.max_bins,
+            binning=self.binning,  # type: ignore[arg-type]
+            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+        )
+
+    def _constrained_family(self) -> LearnerFamily:
+        """The weak-learners that boosting chooses from: those that the constraints allow."""
+        family = self._learner_family()
+        if self.monotone_constraints is None:
+            return family
+        if not isinstance(family, Stumps):
+            raise ValueError(
+                f"monotone_constraints need stumps, and learner is {family!r}; "
+                "use learner='stumps' or monotone_constraints=None."
+            )
+        return Monotone(family, self.monotone_constraints)
 
     def _step_rule(self, loss: Loss) -> StepRule:
         if self.step != "auto":
             return check_step(self.step)
-        family = self._learner_family()
+        family = self._constrained_family()
         return default_step(loss, isinstance(family, Stumps) and family.leaves == "free")
 
     def _fit_score(
@@ -171,13 +210,15 @@ class BaseRGBM(BaseEstimator):
         check_option(self.init, "init", ["zero", "best"])
         check_option(self.engine, "engine", ["auto", "direct", "gram", "surrogate"])
         n_iter = check_count(self.max_iter, "max_iter", at_least=1)
-        selection = check_selection(self.selection, self.subset_size)
+        selection = check_selection(
+            self.selection, self.subset_size, self.feature_weights, self.always_features
+        )
         with ProgressBar() if self.verbose else nullcontext() as bar:
             boosted = boost(
                 X,
                 y,
                 loss=loss,
-                learner=self._learner_family(),
+                learner=self._constrained_family(),
                 selection=selection,
                 step=self._step_rule(loss),
                 n_iter=n_iter,

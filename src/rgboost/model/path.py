@@ -13,7 +13,8 @@ class Path:
     """The weak-learners that were added, one entry an iteration.
 
     What was added is ``left`` and ``right`` on the two sides of a stump, and ``left`` times the
-    normalised column of a dictionary. ``learner`` is -1 where there was nothing to choose from.
+    normalised column of a dictionary. With C > 2 classes they are (iterations, C). ``learner`` is
+    -1 where there was nothing to choose from.
     """
 
     learner: NDArray[np.int64]

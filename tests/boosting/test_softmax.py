@@ -6,11 +6,13 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rgboost import RGBMClassifier
 from rgboost.boosting import Validation, boost
 from rgboost.learners import Dictionary, Stumps
 from rgboost.losses import Logistic, Softmax
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch, NewtonStep
+from rgboost.theory import certificate
 from tests.boosting.test_loop import N_ITER, big_problem, learner_subsets
 from tests.conftest import JIT
 from tests.data_strategies import problems
@@ -192,3 +194,10 @@ def test_what_does_not_go_together(kwargs, message):
     )
     with pytest.raises(ValueError, match=message):
         boost(X, y, **{**defaults, **kwargs})
+
+
+def test_certificates_are_for_one_score():
+    X, y = np.arange(18.0).reshape(9, 2), np.arange(9) % 3
+    model = RGBMClassifier(max_iter=3).fit(X, y)
+    with pytest.raises(ValueError, match="this one has more than two classes"):
+        certificate(model, X, y)

@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rgboost import RGBMClassifier, RGBMRegressor, Stumps
+from rgboost import Dictionary, RGBMClassifier, RGBMRegressor, Stumps
 from rgboost.losses import (
     AbsoluteError,
     Exponential,
@@ -432,6 +432,15 @@ def test_class_weights_are_weights_of_rows(iris, n_classes):
         np.testing.assert_allclose(
             a.decision_function(X), clone(a).fit(X[rows], y[rows]).decision_function(X), rtol=1e-9
         )
+
+
+def test_rows_without_weight_do_not_make_a_class(iris):
+    X, y = iris
+    weight = np.where(y == 1, 0.0, 1.0)
+    for learner in ("stumps", Dictionary(X)):  # a dictionary knows the rows that it was made for
+        model = RGBMClassifier(learner=learner, max_iter=5, random_state=0).fit(X, y, weight)
+        assert list(model.classes_) == [0, 2]
+        assert model.trace_.left.shape == (5,)
 
 
 def test_balanced_classes_start_even(cancer):

@@ -76,3 +76,5 @@ def test_wrong_labels_and_parameters():
         Softmax(3).check_labels(np.array([0.5]))
     with pytest.raises(ValueError, match="n_classes=1 must be 2 or greater"):
         Softmax(1)
+    with pytest.raises(ValueError, match="no row has the class 1"):
+        Softmax(3).best_constant(np.array([0.0, 2.0]))

@@ -28,15 +28,15 @@ def apply_class_weight(
         sums = np.bincount(codes, weight, len(classes))
         factors = sums.sum() / (len(classes) * sums)
     elif isinstance(class_weight, Mapping):
-        unknown = [label for label in class_weight if not np.any(classes == label)]
-        if unknown:
-            raise ValueError(
-                f"class_weight has the label {unknown[0]!r}, which is not in y; "
-                f"the classes are {classes.tolist()}."
-            )
+        position = {label: k for k, label in enumerate(classes.tolist())}
         factors = np.ones(len(classes))
         for label, factor in class_weight.items():
-            factors[classes == label] = check_positive(factor, f"class_weight[{label!r}]")
+            if label not in position:
+                raise ValueError(
+                    f"class_weight has the label {label!r}, which is not in y; "
+                    f"the classes are {classes.tolist()}."
+                )
+            factors[position[label]] = check_positive(factor, f"class_weight[{label!r}]")
     else:
         raise ValueError(
             f"class_weight={class_weight!r} is not known; use None, 'balanced' or a dict of "

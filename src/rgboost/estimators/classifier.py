@@ -115,9 +115,13 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             f"loss={self.loss!r} is for two classes, and y has {n_classes}; use loss='logistic'."
         )
 
+    def _class_codes(self, y: NDArray) -> NDArray[np.intp]:
+        """The position of every label in ``classes_``; any for labels that are not there."""
+        return np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+
     def _encode_labels(self, y: NDArray) -> NDArray[np.float64]:
         """-1 and +1 for two classes, 0, 1, ..., C - 1 for more."""
-        codes = np.searchsorted(self.classes_, y).astype(np.float64)
+        codes = self._class_codes(y).astype(np.float64)
         return 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -125,14 +129,14 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         with all_or_nothing(self):
             X, y, weight = check_training_rows(self, X, y, sample_weight)
             check_classification_targets(y)
-            if weight is not None:  # rows without weight are not there
-                X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-            self.classes_, codes = np.unique(y, return_inverse=True)
+            # Rows without weight are not there.
+            self.classes_ = np.unique(y if weight is None else y[weight > 0])
             if len(self.classes_) == 1:
                 raise ValueError(
                     f"y has only one class, {self.classes_[0]!r}, among the rows with positive "
                     "weight; a classifier needs two classes."
                 )
+            codes = self._class_codes(y)
             weight = apply_class_weight(self.class_weight, self.classes_, codes, weight)
             self._fit_score(X, self._encode_labels(y), weight, self._resolve_loss())
         return self

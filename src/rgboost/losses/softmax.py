@@ -63,6 +63,11 @@ class Softmax(Loss):
         share = np.bincount(y.astype(np.intp), weight, self.n_classes) / (
             len(y) if weight is None else weight.sum()
         )
+        if not share.all():
+            raise ValueError(
+                f"{self!r} has no best constant: no row has the class {np.argmin(share)}; "
+                "number only the classes that are there."
+            )
         if self.ridge == 0.0:
             return np.log(share) - np.log(share).mean()
         f = np.zeros(self.n_classes)

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from rgboost._math import blocked_sum, exp, twice_artanh
+from rgboost._math import blocked_sum, exp, log, twice_artanh
 
 pytestmark = pytest.mark.kernel
 
@@ -23,3 +23,8 @@ def test_log1p():
 def test_blocked_sum(n):
     values = np.random.default_rng(n).normal(size=1001)
     assert blocked_sum(values, n) == pytest.approx(math.fsum(values[:n]), abs=1e-12)
+
+
+def test_log():
+    x = np.concatenate([[1.0, 2.0, 0.5], np.logspace(-300, 300, 301), np.linspace(0.5, 9, 200)])
+    np.testing.assert_allclose([log(v) for v in x], np.log(x), rtol=3e-16, atol=1e-16)

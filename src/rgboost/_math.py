@@ -15,6 +15,9 @@ _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
 
+_MANTISSA = (1 << 52) - 1
+_ONE = 1023 << 52
+
 EXPONENT_MIN = -700.0
 """Below this `exp` gives exp(-700), about 1e-304."""
 
@@ -47,7 +50,7 @@ def exp(x):
 
 @scalar()
 def twice_artanh(z):
-    """log((1 + z) / (1 - z)) for z in [0, 1/3], accurate relative to the result also for tiny z.
+    """log((1 + z) / (1 - z)) for |z| <= 1/3, accurate relative to the result also for tiny z.
 
     With z = u / (2 + u) it is log(1 + u). The series in z**2 <= 1/9 is cut after z**33 (remainder
     below 1e-17).
@@ -70,6 +73,22 @@ def twice_artanh(z):
     p = p * s + 1.0 / 5.0
     p = p * s + 1.0 / 3.0
     return 2.0 * z * (p * s + 1.0)
+
+
+@scalar()
+def log(x):
+    """The natural logarithm of a normal number x > 0, to about one unit in the last place.
+
+    x = 2**k m with m between sqrt(1/2) and sqrt(2), read from the bits of x.
+    """
+    bits = np.float64(x).view(np.int64)
+    k = (bits >> 52) - 1023
+    m = np.int64((bits & _MANTISSA) | _ONE).view(np.float64)
+    if m > 1.4142135623730951:
+        m *= 0.5
+        k += 1
+    z = (m - 1.0) / (m + 1.0)
+    return k * _LN2_HIGH + (k * _LN2_LOW + twice_artanh(z))
 
 
 @kernel()

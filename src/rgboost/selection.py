@@ -9,6 +9,8 @@ rule                    type    the random subset J
 `RandomGroups`          3       all weak-learners of t groups, uniformly, without replacement
 ======================  ======  ================================================================
 
+`WeightedGroups` is not in the paper: groups that are always in J, and others drawn with weights.
+
 Type 2 is Type 3 with ``t=1``; Type 0 is Type 3 with ``t="all"``: they consume the same random
 numbers and give the same path. A group without any weak-learner (a constant feature, say) does
 not exist for the draw.
@@ -18,9 +20,9 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +101,7 @@ class Layout:
     group_start: NDArray[np.int64]
     members: NDArray[np.int64]
     n_groups_given: int
+    names: Sequence[str] | None = None
 
     @property
     def n_learners(self) -> int:
@@ -120,13 +123,13 @@ class Layout:
         filled = np.diff(offsets) > 0
         if groups is None:
             members = np.flatnonzero(filled)
-            return cls(offsets, np.arange(len(members) + 1), members, n_columns)
+            return cls(offsets, np.arange(len(members) + 1), members, n_columns, names)
         resolved = check_partition(groups, n_columns, names)
         kept = [np.sort(g[filled[g]]) for g in resolved]
         kept = [g for g in kept if len(g)]
         start = np.concatenate([[0], np.cumsum([len(g) for g in kept])]).astype(np.int64)
         members = np.concatenate(kept) if kept else np.empty(0, np.int64)
-        return cls(offsets, start, members.astype(np.int64), len(resolved))
+        return cls(offsets, start, members.astype(np.int64), len(resolved), names)
 
 
 def check_partition(
@@ -137,7 +140,7 @@ def check_partition(
     owner = np.full(n_columns, -1, dtype=np.int64)
     resolved = []
     for g, group in enumerate(groups):
-        indices = [_column_index(item, n_columns, position) for item in group]
+        indices = [column_index(item, n_columns, position, "groups") for item in group]
         if not indices:
             raise ValueError(f"groups[{g}] is empty; every group needs at least one feature.")
         for item, index in zip(group, indices, strict=True):
@@ -158,15 +161,16 @@ def check_partition(
     return resolved
 
 
-def _column_index(item: int | str, n_columns: int, position: dict[str, int]) -> int:
+def column_index(item: int | str, n_columns: int, position: dict[str, int], parameter: str) -> int:
+    """The index of a feature that a parameter gives by name or by index."""
     if isinstance(item, str):
         if item not in position:
             known = "the input has no feature names" if not position else "no feature has that name"
-            raise ValueError(f"groups names the feature {item!r}, but {known}.")
+            raise ValueError(f"{parameter} names the feature {item!r}, but {known}.")
         return position[item]
     if not isinstance(item, numbers.Integral) or not 0 <= item < n_columns:
         raise ValueError(
-            f"groups has the feature {item!r}; expected a name or an index from 0 to "
+            f"{parameter} has the feature {item!r}; expected a name or an index from 0 to "
             f"{n_columns - 1}."
         )
     return int(item)
@@ -248,6 +252,108 @@ class RandomGroup(SelectionRule):
 
     def size(self, layout: Layout) -> tuple[int, int]:
         return min(1, layout.n_groups), layout.n_groups
+
+
+@dataclass(frozen=True)
+class WeightedGroups(SelectionRule):
+    """J holds the groups of the features ``always``, and t of the other groups, drawn by weight.
+
+    The t groups are drawn one after the other, without replacement; each time a group comes with
+    probability weight / (sum of the weights of the groups that are left). A group's weight is the
+    sum of the weights of its features (those that have weak-learners); a group with weight 0 is
+    never drawn. With equal weights this is the law of `RandomGroups`, from other random numbers.
+
+    Parameters
+    ----------
+    t : how many groups are drawn besides those that are always there: a count, a fraction of the
+        groups that can be drawn, ``"sqrt"`` of them or ``"all"``.
+    weights : dict from names or indices of features to weights (1 for the others), or a sequence
+        with an entry for each feature. None: all are 1.
+    always : names or indices of features.
+    """
+
+    t: SubsetSize = "sqrt"
+    weights: Any = None
+    always: Sequence[int | str] = ()
+    type: ClassVar[int] = 4
+
+    def size(self, layout: Layout) -> tuple[int, int]:
+        always, others, _ = self._groups(layout)
+        return len(always) + self._n_drawn(layout, len(always), len(others)), layout.n_groups
+
+    def draw(self, layout: Layout, rng: np.random.Generator, n_draws: int) -> NDArray[np.int64]:
+        always, others, weight = self._groups(layout)
+        t = self._n_drawn(layout, len(always), len(others))
+        if t == len(others):
+            return np.sort(np.concatenate([always, others]))[None]
+        out = np.empty((n_draws, len(always) + t), np.int64)
+        out[:, t:] = always
+        step = max(1, _RACE_ENTRIES // len(others))
+        for start in range(0, n_draws, step):
+            rows = out[start : start + step]
+            # An exponential race: with E ~ Exp(1), the order of E / weight is that of such draws.
+            arrival = rng.standard_exponential((len(rows), len(others))) / weight
+            rows[:, :t] = others[np.argpartition(arrival, t - 1, axis=1)[:, :t]]
+        out.sort(axis=1)
+        return out
+
+    def _n_drawn(self, layout: Layout, n_always: int, n_others: int) -> int:
+        if n_others == 0:
+            return 0
+        given = layout.n_groups_given - n_always
+        return resolve_subset_size(self.t, given, of="other groups", available=n_others)
+
+    def _groups(
+        self, layout: Layout
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """(groups that are always in J, groups that can be drawn, weights of these)."""
+        n_columns = len(layout.offsets) - 1
+        names = layout.names
+        position = {} if names is None else {name: i for i, name in enumerate(names)}
+        kept = np.zeros(n_columns, dtype=bool)
+        for item in self.always:
+            kept[column_index(item, n_columns, position, "always_features")] = True
+        by_column = check_feature_weights(self.weights, n_columns, position)
+        if layout.n_groups == 0:
+            none = np.zeros(0, np.int64)
+            return none, none, np.zeros(0)
+        start = layout.group_start[:-1]
+        is_always = np.logical_or.reduceat(kept[layout.members], start)
+        weight = np.add.reduceat(by_column[layout.members], start)
+        can_come = ~is_always & (weight > 0)
+        if not (is_always | can_come).any():
+            raise ValueError(
+                "feature_weights is 0 for every feature that can be split; "
+                "give some feature a positive weight."
+            )
+        return np.flatnonzero(is_always), np.flatnonzero(can_come), weight[can_come]
+
+
+_RACE_ENTRIES = 1 << 20
+"""Most random numbers of `WeightedGroups` in memory at once."""
+
+
+def check_feature_weights(
+    weights: Any, n_columns: int, position: dict[str, int]
+) -> NDArray[np.float64]:
+    """The weight of every feature, or an error that says what is wrong."""
+    if weights is None:
+        return np.ones(n_columns)
+    if isinstance(weights, Mapping):
+        found = np.ones(n_columns)
+        for item, weight in weights.items():
+            found[column_index(item, n_columns, position, "feature_weights")] = weight
+    else:
+        found = np.asarray(weights, dtype=np.float64)
+    if found.shape != (n_columns,):
+        raise ValueError(
+            f"feature_weights has shape {found.shape} and there are {n_columns} features; give "
+            "one weight for each, or a dict."
+        )
+    if not (np.isfinite(found) & (found >= 0)).all():
+        wrong = found[~(np.isfinite(found) & (found >= 0))][0]
+        raise ValueError(f"feature_weights has {wrong:g}; weights must be finite and 0 or greater.")
+    return found
 
 
 def draw_without_replacement(
@@ -340,8 +446,24 @@ def _columns_of_learners(layout: Layout, draw: NDArray[np.int64]) -> Subsets:
     return Subsets(start, column.ravel()[new.ravel()], True, first, draw.ravel())
 
 
-def check_selection(selection: str | SelectionRule, subset_size: SubsetSize) -> SelectionRule:
-    """A rule from its name ("all", "learners", "group", "groups") and t, or the rule itself."""
+def check_selection(
+    selection: str | SelectionRule,
+    subset_size: SubsetSize,
+    feature_weights: Any = None,
+    always_features: Sequence[int | str] | None = None,
+) -> SelectionRule:
+    """A rule from its name ("all", "learners", "group", "groups") and t, or the rule itself.
+
+    With weights or features that are always in J, "group" and "groups" are `WeightedGroups`.
+    """
+    if feature_weights is not None or always_features is not None:
+        if selection not in ("group", "groups"):
+            raise ValueError(
+                "feature_weights and always_features need selection='group' or 'groups', got "
+                f"selection={selection!r}; a rule object has its own (see WeightedGroups)."
+            )
+        t = 1 if selection == "group" else subset_size
+        return WeightedGroups(t, feature_weights, tuple(always_features or ()))
     if isinstance(selection, SelectionRule):
         return selection
     if selection == "all":

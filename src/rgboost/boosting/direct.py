@@ -13,10 +13,10 @@ from .problem import BlockLength, Problem
 from .python_loss import run_block_with_python_loss
 from .rows import Rows, keep_rows, make_rows, restore_rows, start_rows
 
-_PARTIAL_BYTES = 64 << 20
+PARTIAL_BYTES = 64 << 20
 """Most memory for sums per chunk of rows; above it columns are searched whole."""
 
-_ROW_CELLS = 5
+ROW_CELLS = 5
 """What a row's new residual costs, in entries: 2 nanoseconds if the loss needs an exponential."""
 
 _CELLS_PER_THREAD = 6_500
@@ -42,7 +42,7 @@ def run_direct(problem: Problem, score: Any = None, held_score: Any = None) -> N
             restore_rows(some, name, kept)
         elif compiled:
             start_rows(terms, some)
-    cells = problem.cells_per_iteration() + _ROW_CELLS * len(problem.y)
+    cells = problem.cells_per_iteration() + ROW_CELLS * len(problem.y)
     work = _work(problem, rows)
     recorder, length = problem.recorder, BlockLength(problem)
     problem.begin(
@@ -79,7 +79,7 @@ def _work(problem: Problem, rows: Rows) -> Work:
     n_chunks = len(rows.chunks) - 1
     most_bins = int(np.diff(problem.prepared.layout.offsets).max(initial=0)) + 1
     by_rows = problem.prepared.sums_by_rows and n_chunks > 1 and problem.loss.terms is not None
-    if 8 * n_chunks * n_columns * most_bins > _PARTIAL_BYTES:
+    if 8 * n_chunks * n_columns * most_bins > PARTIAL_BYTES:
         by_rows = False
     return Work(
         partial=np.empty((n_chunks, n_columns, most_bins) if by_rows else (0, 0, 0)),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..learners import LearnerFamily
 from ..learners.base import Additive, Prepared
-from ..losses import Loss
+from ..losses import Loss, Softmax
 from ..model import Path
 from ..selection import SelectionRule
 from ..steps import LeafStep, StepRule
@@ -22,6 +22,7 @@ from .direct import run_direct
 from .gram import default_gram_memory, gram_obstacle, run_gram
 from .interrupt import DeferredInterrupt
 from .problem import Problem, Validation
+from .softmax import check_classes, run_softmax
 from .state import RunState
 from .step_length import make_rule
 from .stopping import EarlyStopping, best_iteration
@@ -103,6 +104,8 @@ def boost(
     """
     if early_stopping is not None and validation is None:
         raise ValueError("early_stopping needs validation rows; pass validation=Validation(X, y).")
+    if isinstance(loss, Softmax):
+        check_classes(step, engine)
     with ExitStack() as stack:
         listeners = [*callbacks, *([] if early_stopping is None else [early_stopping])]
         for listener in listeners:
@@ -160,14 +163,15 @@ def make_problem(
         X, y, weight, learner = X[kept], y[kept], weight[kept], learner.restricted_to(kept)
     if validation is not None:
         validation = validation.with_positive_weight()
-    start = start_of(loss, y, weight) if start_score is None else float(start_score)
+    start = start_of(loss, y, weight, start_score)
     check_scale(loss, y, weight, start)
     prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
-    if isinstance(step, LeafStep) and not prepared.free_leaves:
-        raise ValueError(
-            f"step={step!r} sets the values of leaves: it needs stumps with free leaves; "
-            "use step='constant' or 'line-search'."
-        )
+    if isinstance(step, LeafStep) or isinstance(loss, Softmax):
+        what = f"step={step!r}" if isinstance(step, LeafStep) else f"{loss!r}"
+        if not prepared.free_leaves:
+            raise ValueError(
+                f"{what} needs stumps with free leaves and without monotone constraints."
+            )
     selection.size(prepared.layout)  # an impossible t raises here
     held_arrays = prepared.arrays
     if validation is not None:
@@ -189,6 +193,7 @@ def make_problem(
             total_weight(y, weight),
             None if validation is None else total_weight(validation.y, validation.weight),
             prepared.set_bytes,
+            loss.n_classes if isinstance(loss, Softmax) else None,
         ),
         n_jobs=n_jobs,
         callbacks=callbacks,
@@ -214,7 +219,9 @@ def _run(problem: Problem, engine: Engine, gram_memory: int | None, tol: float) 
     try:
         with DeferredInterrupt() as interrupt:
             problem.callbacks += (lambda progress: interrupt.requested,)
-            if engine == "gram":
+            if isinstance(problem.loss, Softmax):
+                run_softmax(problem)
+            elif engine == "gram":
                 check_engine("gram", gram_obstacle(problem))
                 run_gram(problem, memory)
             elif engine == "surrogate":
@@ -268,22 +275,32 @@ def check_engine(name: str, obstacle: str | None) -> None:
         raise ValueError(f"engine={name!r} cannot do this: {obstacle}. Or use engine='direct'.")
 
 
-def start_of(loss: Loss, y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:
-    """The best constant; infinite where sums overflow."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(loss.best_constant(y, weight))
+def start_of(
+    loss: Loss,
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64] | None,
+    start_score: float | None,
+) -> Any:
+    """The score of the null model, with several classes one for each; infinite where sums
+    overflow."""
+    if start_score is None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return loss.best_constant(y, weight)
+    if isinstance(loss, Softmax):
+        return np.full(loss.n_classes, float(start_score))
+    return float(start_score)
 
 
 def check_scale(
-    loss: Loss, y: NDArray[np.float64], weight: NDArray[np.float64] | None, start: float
+    loss: Loss, y: NDArray[np.float64], weight: NDArray[np.float64] | None, start: Any
 ) -> None:
     """Weak-learners are compared by squares of sums of residuals: raise if these overflow."""
     with np.errstate(all="ignore"):
-        score = np.full(len(y), start)
+        score = np.full((len(y), *np.shape(start)), start)
         total = total_weight(y, weight)
         worst = float(np.abs(loss.residual(y, score)).max(initial=0.0))
         most = float(np.abs(loss.value(y, score)).max(initial=0.0))
-        fine = np.isfinite([start, total * total * worst * worst, total * most]).all()
+        fine = np.isfinite([np.sum(start), total * total * worst * worst, total * most]).all()
     if not fine:
         raise ValueError(
             f"y (up to {np.abs(y).max():g} in magnitude) and the weights (in sum {total:g}) are "

@@ -41,7 +41,7 @@ class Snapshot:
 
     prepared: Prepared
     path: Path
-    start: float
+    start: Any
     loss: Loss
     y: NDArray[np.float64]
     weight: NDArray[np.float64] | None
@@ -51,14 +51,14 @@ class Snapshot:
 class Problem:
     """Prepared weak-learners, labels, rules, and the trace to write to.
 
-    ``start`` is the constant score of the null model. ``held`` are the validation rows, with
-    ``held_arrays`` the weak-learners on them.
+    ``start`` is the constant score of the null model (one for each of several classes). ``held``
+    are the validation rows, with ``held_arrays`` the weak-learners on them.
     """
 
     prepared: Prepared
     y: NDArray[np.float64]
     weight: NDArray[np.float64] | None
-    start: float
+    start: Any
     loss: Loss
     selection: SelectionRule
     rule: Any

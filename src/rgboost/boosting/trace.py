@@ -28,7 +28,7 @@ class Trace:
     feature : the feature of the chosen stump, or column of the chosen dictionary entry; or -1.
     split : which of the feature's splits was chosen, counted from 0; or -1.
     left, right : what was added on the left and the right of the split; for a dictionary, ``left``
-        is the step along the normalised column.
+        is the step along the normalised column. With C > 2 classes (M, C).
     gradient_norm : <b_j, r> of the choice, the largest |gradient| in J.
     engine : what computed the iterations: "direct", "gram", "surrogate", or a sentence if it
         changed on the way.
@@ -90,6 +90,7 @@ class Recorder:
         weight: float,
         held_weight: float | None,
         set_bytes: int = 0,
+        n_classes: int | None = None,
     ) -> None:
         self.done = 0
         self.engine = "direct"
@@ -101,8 +102,9 @@ class Recorder:
         self.held_loss = np.zeros(n_iter + 1)
         self.seconds = np.zeros(n_iter + 1)
         self.learner = np.empty(n_iter, np.int64)
-        self.left = np.empty(n_iter)
-        self.right = np.empty(n_iter)
+        shape = n_iter if n_classes is None else (n_iter, n_classes)
+        self.left = np.empty(shape)
+        self.right = np.empty(shape)
         self.gradient = np.empty(n_iter)
         self.sets = np.empty((n_iter, set_bytes), np.uint8)
         self.certificates: list[tuple[int, Any]] = []

@@ -51,6 +51,13 @@ class Cuts:
         return np.uint8 if most <= 256 else np.uint16
 
 
+def without_light_sides(cuts: Cuts, lightest: float, total_weight: float) -> Cuts:
+    """The cuts that have at least the weight ``lightest`` on either side."""
+    kept = np.minimum(cuts.left_weight, total_weight - cuts.left_weight) >= lightest
+    offsets = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)[cuts.offsets]
+    return Cuts(offsets, cuts.thresholds[kept], cuts.left_weight[kept])
+
+
 class SparseCodes(NamedTuple):
     """Bins of the stored entries of a sparse matrix, column by column; all other rows are in
     ``zero_code[column]``. ``only_code[column]`` is the bin of all stored entries if they share

@@ -17,7 +17,7 @@ from .._validation import check_count, check_option, check_positive
 from ..boosting import LogProgress, ProgressBar, RunState, Trace, boost
 from ..boosting.stopping import best_iteration
 from ..data.input import InputSchema
-from ..learners import LearnerFamily, Stumps
+from ..learners import LearnerFamily, Monotone, Stumps
 from ..learners.base import Additive
 from ..losses import Loss
 from ..selection import check_selection
@@ -44,6 +44,19 @@ PARAMETERS = """
         the square root; or all. Smaller is faster per iteration and regularises.
     groups : list of lists of features, optional
         A partition of the features by index or name. Default: every feature is a group.
+    feature_weights : dict or array-like, optional
+        Weights with which features are drawn: by name or index (1 for the others), or one for
+        each feature. The ``subset_size`` groups are drawn one after the other without
+        replacement, each time with probabilities proportional to the weights of the groups that
+        are left; a group's weight is the sum of those of its features; 0 is never drawn. For
+        ``selection`` ``"group"`` and ``"groups"``. Default: the uniform draws of the paper.
+    always_features : list of features, optional
+        Features, by name or index, whose groups are in every subset; ``subset_size`` groups are
+        drawn from the others.
+    monotone_constraints : dict or array-like of {{-1, 0, 1}}, optional
+        By name or index, or one for each feature. 1: the function of the feature may not fall;
+        -1: it may not rise; 0: no constraint. With constant steps or line search; not for more
+        than two classes.
     step : {{"auto", "constant", "line-search", "leaf-search", "newton"}} or StepRule
         ``"constant"``: 1/sigma, sigma the smoothness of the loss. ``"line-search"``: the best
         step along the weak-learner. ``"leaf-search"``: the best value for each side of a stump.
@@ -83,6 +96,8 @@ PARAMETERS = """
         a missing value. Missing values (NaN, None, null) need no preparation: each split learns
         which side they take; a feature that had none at fit time adds its average where one is
         missing.
+    min_weight_fraction_leaf : float
+        The least share of the weight of all rows on either side of a threshold.
     init : {{"zero", "best"}}
         Start from the score 0, or from the constant with the smallest loss.
     ridge : float
@@ -155,6 +170,9 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         selection: Any = "learners",
         subset_size: Any = "sqrt",
         groups: Any = None,
+        feature_weights: Any = None,
+        always_features: Any = None,
+        monotone_constraints: Any = None,
         step: Any = "auto",
         learning_rate: float = 0.3,
         max_iter: int | str = "auto",
@@ -166,6 +184,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         max_bins: Any = 255,
         binning: str = "quantile",
         categorical_features: Any = "from_dtype",
+        min_weight_fraction_leaf: float = 0.0,
         init: str = "best",
         ridge: float = 0.0,
         engine: str = "auto",
@@ -181,6 +200,9 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         self.selection = selection
         self.subset_size = subset_size
         self.groups = groups
+        self.feature_weights = feature_weights
+        self.always_features = always_features
+        self.monotone_constraints = monotone_constraints
         self.step = step
         self.learning_rate = learning_rate
         self.max_iter = max_iter
@@ -192,6 +214,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         self.max_bins = max_bins
         self.binning = binning
         self.categorical_features = categorical_features
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.init = init
         self.ridge = ridge
         self.engine = engine
@@ -238,12 +261,28 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         if isinstance(self.learner, LearnerFamily):
             return self.learner
         check_option(self.learner, "learner", ["stumps"])
-        return Stumps(max_bins=self.max_bins, binning=self.binning)  # type: ignore[arg-type]
+        return Stumps(
+            max_bins=self.max_bins,
+            binning=self.binning,  # type: ignore[arg-type]
+            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+        )
+
+    def _constrained_family(self) -> LearnerFamily:
+        """The weak-learners that boosting chooses from: those that the constraints allow."""
+        family = self._learner_family()
+        if self.monotone_constraints is None:
+            return family
+        if not isinstance(family, Stumps):
+            raise ValueError(
+                f"monotone_constraints need stumps, and learner is {family!r}; "
+                "use learner='stumps' or monotone_constraints=None."
+            )
+        return Monotone(family, self.monotone_constraints)
 
     def _step_rule(self, loss: Loss) -> StepRule:
         if self.step != "auto":
             return check_step(self.step)
-        family = self._learner_family()
+        family = self._constrained_family()
         return default_step(loss, isinstance(family, Stumps) and family.leaves == "free")
 
     def _fit_score(
@@ -252,8 +291,10 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         """Boost on checked input and store what was fitted; whether Ctrl-C ended it."""
         check_option(self.init, "init", ["zero", "best"])
         check_option(self.engine, "engine", ["auto", "direct", "gram", "surrogate"])
-        selection = check_selection(self.selection, self.subset_size)
-        learner = self._learner_family()
+        selection = check_selection(
+            self.selection, self.subset_size, self.feature_weights, self.always_features
+        )
+        learner = self._constrained_family()
         state = self._state_to_resume(resume)
         seeds = getattr(self, "_seeds", None) if self.warm_start else None
         if seeds is None:

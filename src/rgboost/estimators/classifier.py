@@ -1,4 +1,4 @@
-"""Binary classification."""
+"""Classification."""
 
 from __future__ import annotations
 
@@ -8,28 +8,38 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 
 from .._validation import check_not_negative
 from ..boosting import Validation
-from ..losses import Exponential, Logistic, Loss, Ridged
+from ..losses import Exponential, Logistic, Loss, Ridged, Softmax
 from ..losses.base import check_loss
 from .base import ATTRIBUTES, FIT, PARAMETERS, BaseRGBM, all_or_nothing
+from .class_weight import apply_class_weight
 from .holdout import TrainingRows
 from .rows import check_training_rows
 
+_LOSSES = """``"logistic"`` (softmax if there are more than two classes), ``"exponential"`` (two
+        classes),"""
+
 
 class RGBMClassifier(ClassifierMixin, BaseRGBM):
-    __doc__ = f"""Randomized Gradient Boosting Machine for two classes.
+    __doc__ = f"""Randomized Gradient Boosting Machine for two or more classes.
 
     An additive model of step functions for the log-odds, fitted by Algorithm 2 of Lu and
     Mazumder: each iteration looks at a random subset of the weak-learners and adds the best.
+    With more than two classes there is a score for each, the loss is the softmax loss (sigma is
+    1/2), and the leaves of a stump hold a value for each class.
 
     Parameters
-    ----------{PARAMETERS.format(losses='``"logistic"``, ``"exponential"``,')}
+    ----------{PARAMETERS.format(losses=_LOSSES)}
+    class_weight : dict, "balanced" or None
+        Multiplies the weights of the rows of a class. ``"balanced"``: the classes have the same
+        weight in all. Labels that a dict leaves out have the weight 1.
+
     Attributes
     ----------
-    classes_ : the two labels; scores are positive for the second.{ATTRIBUTES}
+    classes_ : the labels; with two of them, scores are positive for the second.{ATTRIBUTES}
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -48,6 +58,9 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         selection: Any = "learners",
         subset_size: Any = "sqrt",
         groups: Any = None,
+        feature_weights: Any = None,
+        always_features: Any = None,
+        monotone_constraints: Any = None,
         step: Any = "auto",
         learning_rate: float = 0.3,
         max_iter: int | str = "auto",
@@ -59,6 +72,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         max_bins: Any = 255,
         binning: str = "quantile",
         categorical_features: Any = "from_dtype",
+        min_weight_fraction_leaf: float = 0.0,
         init: str = "best",
         ridge: float = 1e-4,
         engine: str = "auto",
@@ -68,6 +82,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         warm_start: bool = False,
         callbacks: Any = None,
         verbose: int = 0,
+        class_weight: Any = None,
     ) -> None:
         super().__init__(
             loss=loss,
@@ -75,6 +90,9 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             selection=selection,
             subset_size=subset_size,
             groups=groups,
+            feature_weights=feature_weights,
+            always_features=always_features,
+            monotone_constraints=monotone_constraints,
             step=step,
             learning_rate=learning_rate,
             max_iter=max_iter,
@@ -86,6 +104,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             max_bins=max_bins,
             binning=binning,
             categorical_features=categorical_features,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
             init=init,
             ridge=ridge,
             engine=engine,
@@ -96,6 +115,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             callbacks=callbacks,
             verbose=verbose,
         )
+        self.class_weight = class_weight
 
     @classmethod
     def _paper_extras(cls) -> dict[str, Any]:
@@ -104,7 +124,24 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
     def _resolve_loss(self) -> Loss:
         ridge = check_not_negative(self.ridge, "ridge")
         exponential = Ridged(Exponential(), ridge) if ridge else Exponential()
-        return check_loss(self.loss, {"logistic": Logistic(ridge), "exponential": exponential})
+        loss = check_loss(self.loss, {"logistic": Logistic(ridge), "exponential": exponential})
+        n_classes = len(self.classes_)
+        if n_classes == 2 or isinstance(loss, Softmax):
+            return loss
+        if isinstance(loss, Logistic):
+            return Softmax(n_classes, loss.ridge)
+        raise ValueError(
+            f"loss={self.loss!r} is for two classes, and y has {n_classes}; use loss='logistic'."
+        )
+
+    def _class_codes(self, y: NDArray) -> NDArray[np.intp]:
+        """The position of every label in ``classes_``; any for labels that are not there."""
+        return np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+
+    def _encode_labels(self, y: NDArray) -> NDArray[np.float64]:
+        """-1 and +1 for two classes, 0, 1, ..., C - 1 for more."""
+        codes = self._class_codes(y).astype(np.float64)
+        return 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes
 
     def fit(
         self,
@@ -120,13 +157,21 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         with all_or_nothing(self):
             X, y, weight = check_training_rows(self, X, y, sample_weight)
             check_classification_targets(y)
-            self.classes_ = check_two_classes(y, weight)
+            # Rows without weight are not there.
+            self.classes_ = np.unique(y if weight is None else y[weight > 0])
+            if len(self.classes_) == 1:
+                raise ValueError(
+                    f"y has only one class, {self.classes_[0]!r}, among the rows with positive "
+                    "weight; a classifier needs two classes."
+                )
+            codes = self._class_codes(y)
+            weight = apply_class_weight(self.class_weight, self.classes_, codes, weight)
             held = self._given_validation(X_val, y_val, sample_weight_val)
             validation = None
             if held is not None:
                 check_known_classes(held[1], self.classes_)
-                validation = Validation(held[0], self._signs(held[1]), held[2])
-            rows = TrainingRows(X, self._signs(y), weight, validation)
+                validation = Validation(held[0], self._encode_labels(held[1]), held[2])
+            rows = TrainingRows(X, self._encode_labels(y), weight, validation)
             interrupted = self._fit_score(
                 rows, self._resolve_loss(), stratified=True, resume=resume
             )
@@ -136,19 +181,17 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
 
     fit.__doc__ = FIT.format(labels="labels")
 
-    def _signs(self, y: NDArray) -> NDArray[np.float64]:
-        return np.where(y == self.classes_[1], 1.0, -1.0)
-
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The additive score of every row, positive for ``classes_[1]``."""
+        """The additive score of every row, positive for ``classes_[1]``; with more than two
+        classes (rows, classes)."""
         return self._score(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the two classes."""
+        """Probabilities of the classes, in the order of ``classes_``."""
         return self._probabilities(self._score(X))
 
     def predict(self, X: Any) -> NDArray:
-        """The more probable class of every row."""
+        """The most probable class of every row."""
         return self._labels(self._score(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
@@ -166,32 +209,12 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             yield self._labels(score)
 
     def _probabilities(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
-        positive = self.loss_.inverse_link(score)
-        return np.column_stack([1.0 - positive, positive])
+        found = self.loss_.inverse_link(score)
+        return found if found.ndim == 2 else np.column_stack([1.0 - found, found])
 
     def _labels(self, score: NDArray[np.float64]) -> NDArray:
-        return self.classes_[(score > 0).astype(np.intp)]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-
-def check_two_classes(y: NDArray, weight: NDArray[np.float64] | None) -> NDArray:
-    """The two labels, or an error. Rows without weight are not there."""
-    classes = np.unique(y if weight is None else y[weight > 0])
-    if len(classes) == 1:
-        raise ValueError(
-            f"y has only one class, {classes[0]!r}, among the rows with positive weight; "
-            "a classifier needs two classes."
-        )
-    if len(classes) > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is "
-            f"{type_of_target(y)}: y has {len(classes)} classes."
-        )
-    return classes
+        best = (score > 0).astype(np.intp) if score.ndim == 1 else score.argmax(axis=1)
+        return self.classes_[best]
 
 
 def check_known_classes(y_val: NDArray, classes: NDArray) -> None:

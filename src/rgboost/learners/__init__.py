@@ -2,6 +2,7 @@
 
 from .base import LearnerFamily
 from .dictionary import Dictionary
+from .monotone import Monotone
 from .stumps import Stumps
 
-__all__ = ["Dictionary", "LearnerFamily", "Stumps"]
+__all__ = ["Dictionary", "LearnerFamily", "Monotone", "Stumps"]

@@ -16,7 +16,7 @@ class Additive(Protocol):
     """A fitted model: a score for every row, without walking the path."""
 
     @property
-    def intercept(self) -> float: ...
+    def intercept(self) -> Any: ...
 
     def score(self, X: Any, n_jobs: int = 1) -> NDArray[np.float64]: ...
 
@@ -45,7 +45,7 @@ class Prepared(ABC):
         """The same weak-learners on other rows, for a validation set."""
 
     @abstractmethod
-    def model(self, path: Path, intercept: float) -> Additive:
+    def model(self, path: Path, intercept: Any) -> Additive:
         """Collapse a path of weak-learners into a fitted model."""
 
     def coverage(self, model: Any) -> Coverage | None:

@@ -5,7 +5,7 @@ Like `kernels`, each function is chosen by the family's arrays (dense or sparse 
 
 from __future__ import annotations
 
-from .._jit import by_type
+from .._jit import by_type, kernel
 
 
 @by_type
@@ -39,3 +39,17 @@ def joint_bins(learners, codes, bin_weights, column, weight, table_out):
     ``bin_weights[a]`` their weights. b are the bins of ``column``. Weights are 1 if ``weight`` is
     empty.
     """
+
+
+@kernel()
+def gather_column(learners, column, k, values, total, partial, scratch):
+    """`fill_column`, from what `accumulate` left in ``partial[:, k]`` if there is anything."""
+    if partial.shape[0] == 0:
+        fill_column(learners, column, values, total, scratch)
+        return
+    n_bins = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
+    for s in range(n_bins):
+        scratch.bins[s] = partial[0, k, s]
+    for chunk in range(1, partial.shape[0]):
+        for s in range(n_bins):
+            scratch.bins[s] += partial[chunk, k, s]

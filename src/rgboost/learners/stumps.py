@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._validation import check_count, check_option
+from .._validation import check_count, check_option, check_real
 from ..data.binning import (
     MOST_BINS,
     BinningKind,
@@ -21,10 +21,11 @@ from ..data.binning import (
     encode_sparse,
     make_plan,
     sparse_columns,
+    without_light_sides,
 )
 from ..data.input.names import feature_mask
 from ..data.mixed_bins import columns_with_missing, without_missing
-from ..model import Coverage, Path, StumpModel
+from ..model import ClassStumpModel, Coverage, Path, StumpModel
 from ..selection import Layout
 from .base import LearnerFamily, Prepared
 from .dense_stumps import DenseStumps, dense_stumps
@@ -35,6 +36,7 @@ from .splits import make_splits
 
 PAPER_BINS = 100
 PAPER_ROWS = 10_000
+_LEAST = "min_weight_fraction_leaf"
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,10 @@ class Stumps(LearnerFamily):
     binning : {"quantile", "hybrid"}
         Thresholds at quantiles, or half of them at quantiles and half evenly spaced between
         smallest and largest value, which keeps the tails of skewed features apart.
+    min_weight_fraction_leaf : float
+        The least share of the weight of all rows that lies on either side of a threshold, from 0
+        to 1/2. Thresholds are chosen by ``max_bins`` and ``binning``, then those with less are
+        left out.
 
     categorical : tuple of int
         Features whose numbers are categories: b takes one value on a set of them, and another on
@@ -68,11 +74,14 @@ class Stumps(LearnerFamily):
     max_bins: int | Literal["paper"] | None = 255
     binning: BinningKind = "quantile"
     categorical: tuple[int, ...] = ()
+    min_weight_fraction_leaf: float = 0.0
     accepts_missing: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_option(self.leaves, "leaves", ["free", "signed"])
         check_option(self.binning, "binning", ["quantile", "hybrid"])
+        if not 0.0 <= check_real(self.min_weight_fraction_leaf, _LEAST) <= 0.5:
+            raise ValueError(f"{_LEAST}={self.min_weight_fraction_leaf} must be from 0 to 0.5.")
         if self.max_bins is None or self.max_bins == "paper":
             return
         if check_count(self.max_bins, "max_bins", at_least=2) > MOST_BINS:
@@ -100,6 +109,7 @@ class Stumps(LearnerFamily):
     ) -> PreparedStumps | PreparedMixedStumps:
         plan = make_plan(self.bins_for(X.shape[0]), self.binning)
         total = float(X.shape[0]) if weight is None else float(weight.sum())
+        lightest = self.min_weight_fraction_leaf * total
         arrays: Any
         missing = columns_with_missing(X)
         if self.categorical or missing.any():
@@ -110,11 +120,19 @@ class Stumps(LearnerFamily):
                 groups=groups, names=names, n_jobs=n_jobs,
             )  # fmt: skip
         if scipy.sparse.issparse(X):
-            cuts, entries = bin_sparse(sparse_columns(X), plan, weight, n_jobs)
+            columns = sparse_columns(X)
+            cuts, entries = bin_sparse(columns, plan, weight, n_jobs)
+            if lightest > 0.0:
+                cuts = without_light_sides(cuts, lightest, total)
+                entries = encode_sparse(columns, cuts, n_jobs)
+            del columns  # the bins say it all; room for what follows
             cells = float(len(entries.rows) + X.shape[1])
             arrays = SparseStumps(entries, make_splits(cuts, total, self.leaves == "signed"))
         else:
             cuts, codes = bin_dense(X, plan, weight, n_jobs)
+            if lightest > 0.0:
+                cuts = without_light_sides(cuts, lightest, total)
+                codes = encode_dense(X, cuts, n_jobs)
             arrays = dense_stumps(codes, make_splits(cuts, total, self.leaves == "signed"))
             cells = float(X.shape[0]) * X.shape[1]
         layout = Layout.make(cuts.offsets, groups, names)
@@ -148,7 +166,9 @@ class PreparedStumps(Prepared):
             return SparseStumps(entries, self.arrays.splits)
         return dense_stumps(encode_dense(X, self.cuts, n_jobs), self.arrays.splits)
 
-    def model(self, path: Path, intercept: float) -> StumpModel:
+    def model(self, path: Path, intercept: Any) -> StumpModel | ClassStumpModel:
+        if path.left.ndim == 2:
+            return ClassStumpModel.collapse(self.cuts, path, intercept)
         return StumpModel.collapse(self.cuts, path, intercept, self.arrays.splits.total_weight)
 
     def coverage(self, model: StumpModel) -> Coverage:

@@ -9,6 +9,7 @@ loss                  sigma           mu                    steps
 `Huber`               1               0                     constant, line search, leaf search
 `LogCosh`             1               0                     constant, line search, leaf search
 `Logistic`            1/4 + ridge     ridge                 all
+`Softmax`             1/2 + ridge     ridge                 constant, Newton
 `Exponential`         e^b             e^-b                  line search, leaf search, Newton
 `Poisson`             e^b             e^a                   line search, leaf search, Newton
 `Gamma`               v e^-a          u e^-b                line search, leaf search, Newton
@@ -31,6 +32,7 @@ from .logistic import Logistic
 from .poisson import Poisson
 from .quantile import Quantile
 from .ridged import Ridged
+from .softmax import Softmax
 from .squared import Squared
 from .tweedie import Tweedie
 
@@ -45,6 +47,7 @@ __all__ = [
     "Poisson",
     "Quantile",
     "Ridged",
+    "Softmax",
     "Squared",
     "Tweedie",
 ]

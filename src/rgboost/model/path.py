@@ -13,9 +13,10 @@ class Path:
     """The weak-learners that were added, one entry an iteration.
 
     What was added is ``left`` and ``right`` on the two sides of a stump, and ``left`` times the
-    normalised column of a dictionary. ``learner`` is -1 where there was nothing to choose from.
-    Where it is a split of a categorical feature, bit b % 8 of ``sets[m, b // 8]`` tells that bin b
-    is on the left; ``sets`` is None if no feature is categorical.
+    normalised column of a dictionary. With C > 2 classes they are (iterations, C). ``learner`` is
+    -1 where there was nothing to choose from. Where it is a split of a categorical feature, bit
+    b % 8 of ``sets[m, b // 8]`` tells that bin b is on the left; ``sets`` is None if no feature is
+    categorical.
     """
 
     learner: NDArray[np.int64]

@@ -20,7 +20,7 @@ from ..data.binning import Cuts
 from .category_tables import CategoryTables, dense_column
 from .path import Path
 
-_BLOCK = 256
+BLOCK = 256
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class StumpModel:
         if scipy.sparse.issparse(X):
             return self._score_sparse(scipy.sparse.csr_array(X), out, n_jobs)
         args = (self.features, self.starts, self.cuts, self.tables, self.missing)
-        map_ranges(lambda a, b: score_rows(X[a:b], *args, out[a:b]), len(out), n_jobs, _BLOCK)
+        map_ranges(lambda a, b: score_rows(X[a:b], *args, out[a:b]), len(out), n_jobs, BLOCK)
         return out
 
     def _score_sparse(
@@ -102,7 +102,7 @@ class StumpModel:
         out += at_zero.sum()
         tables = (self.starts, self.cuts, self.tables, self.missing)
         args = (X.indptr, X.indices, X.data, slot, at_zero, *tables)
-        map_ranges(lambda a, b: score_entries(*args, a, b, out), len(out), n_jobs, _BLOCK)
+        map_ranges(lambda a, b: score_entries(*args, a, b, out), len(out), n_jobs, BLOCK)
         return out
 
     def staged_score(self, X: Any, n_jobs: int = 1) -> Iterator[NDArray[np.float64]]:
@@ -177,7 +177,7 @@ def _value_at_zero(cuts: NDArray[np.float64], values: NDArray[np.float64]) -> fl
     return float(values[np.searchsorted(cuts, 0.0)])
 
 
-_FEW_CUTS = 24
+FEW_CUTS = 24
 """Up to this many cuts, comparing with every one of them is faster than a binary search."""
 
 
@@ -189,11 +189,11 @@ def score_rows(X, features, starts, cuts, tables, missing, out):
     runs over neighbours.
     """
     ladder_starts, ladders = make_ladders(starts, cuts)
-    found = np.empty(_BLOCK, np.uint32)
-    values = np.empty(_BLOCK, X.dtype)
-    for start in range(0, X.shape[0], _BLOCK):
-        rows = X[start : start + _BLOCK]
-        scores = out[start : start + _BLOCK]
+    found = np.empty(BLOCK, np.uint32)
+    values = np.empty(BLOCK, X.dtype)
+    for start in range(0, X.shape[0], BLOCK):
+        rows = X[start : start + BLOCK]
+        scores = out[start : start + BLOCK]
         for k in range(features.shape[0]):
             g = features[k]
             gaps = 0
@@ -201,7 +201,7 @@ def score_rows(X, features, starts, cuts, tables, missing, out):
                 values[i] = rows[i, g]
                 gaps += rows[i, g] != rows[i, g]
             a, n_cuts = starts[k], starts[k + 1] - starts[k]
-            if n_cuts <= _FEW_CUTS:
+            if n_cuts <= FEW_CUTS:
                 count_cuts(values, cuts[a : a + n_cuts], found)
             else:
                 climb_ladder(values, ladders[ladder_starts[k] : ladder_starts[k + 1]], found)
@@ -223,7 +223,7 @@ def make_ladders(starts, cuts):
     for k in range(n_features):
         n_cuts = starts[k + 1] - starts[k]
         size = 0
-        if n_cuts > _FEW_CUTS:
+        if n_cuts > FEW_CUTS:
             size = 1
             while size <= n_cuts:
                 size *= 2

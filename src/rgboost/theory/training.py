@@ -17,7 +17,7 @@ from ..boosting.gram import path_tables
 from ..estimators.base import BaseRGBM
 from ..learners.base import LearnerFamily, Prepared
 from ..learners.dictionary import PreparedDictionary
-from ..losses import Loss
+from ..losses import Loss, Softmax
 from ..model import Path
 from .dual import Ground
 from .span import MatrixSpan, Span, StumpSpan, Vector, orthonormal_span, span_of
@@ -127,6 +127,10 @@ def training_of(
     fitted: Any, X: Any, y: Any, sample_weight: Any, loss: Loss | None, n_jobs: int
 ) -> tuple[Training, Path | None, Vector | None, Vector]:
     """(training, path or scores, training losses) of an outcome of `boost` or an estimator."""
+    if isinstance(getattr(fitted, "loss_", loss), Softmax):
+        raise ValueError(
+            "certificates are for models with one score a row; this one has more than two classes."
+        )
     if isinstance(fitted, Boosted):
         loss = getattr(fitted, "loss", None) if loss is None else loss
         if loss is None:

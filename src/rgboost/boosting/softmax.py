@@ -1,0 +1,82 @@
+"""The direct engine for several classes."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from .._team import Team
+from ..steps import ConstantStep, NewtonStep, StepRule
+from .direct import PARTIAL_BYTES, ROW_CELLS, team_size
+from .problem import BlockLength, Problem
+from .rows import TILE
+from .softmax_loop import ClassWork, run_softmax_block, start_softmax
+from .softmax_rows import make_class_rows
+
+_SHORTEST_TILE = 1024
+
+
+def check_classes(step: StepRule, engine: str) -> None:
+    """Raise if several classes do not go with these parameters."""
+    if not isinstance(step, ConstantStep | NewtonStep):
+        raise ValueError(
+            f"step={step!r} is not for more than two classes; use step='constant' (sigma is 1/2 "
+            "there) or 'newton'."
+        )
+    if engine in ("gram", "surrogate"):
+        raise ValueError(
+            f"engine={engine!r} cannot do more than two classes; use engine='direct' or 'auto'."
+        )
+
+
+def run_softmax(problem: Problem) -> None:
+    """Run all iterations, from the null model."""
+    terms, rule, held = problem.loss.terms, problem.rule, problem.held
+    rows = make_class_rows(problem.y, problem.weight, problem.start)
+    held_rows = make_class_rows(
+        np.empty(0) if held is None else held.y,
+        None if held is None else held.weight,
+        problem.start,
+    )
+    n_classes = len(rows.score)
+    tile = max(_SHORTEST_TILE, TILE // n_classes // 8 * 8)  # all classes of a tile fit the cache
+    learners, held_learners = problem.prepared.arrays, problem.held_arrays
+    start_softmax(learners, terms, rows, tile)
+    start_softmax(held_learners, terms, held_rows, tile)
+    cells = n_classes * (problem.cells_per_iteration() + ROW_CELLS * len(problem.y))
+    work = _work(problem, rows)
+    recorder, length = problem.recorder, BlockLength(problem)
+    begun = time.perf_counter()
+    with Team(team_size(problem.n_jobs, cells)) as team:
+        while recorder.left_to_do:
+            n = length.next(recorder.left_to_do)
+            block_begun = time.perf_counter()
+            subsets = problem.selection.subsets(problem.prepared.layout, problem.rng, n)
+            team.run(
+                run_softmax_block, learners, terms, rule, subsets, rows, held_learners, held_rows,
+                recorder.record(n), work, tile,
+            )  # fmt: skip
+            now = time.perf_counter()
+            losses = float(rows.loss_sums.sum()), float(held_rows.loss_sums.sum())
+            recorder.finish_block(n, now - begun, *losses)
+            length.learn(n, now - block_begun)
+            if problem.wants_to_stop():
+                break
+
+
+def _work(problem: Problem, rows: Any) -> ClassWork:
+    n_columns = problem.most_columns()
+    n_chunks, n_classes = len(rows.chunks) - 1, len(rows.score)
+    most_bins = int(np.diff(problem.prepared.layout.offsets).max(initial=0)) + 1
+    shape = (n_chunks, n_classes, n_columns, most_bins)
+    by_rows = problem.prepared.sums_by_rows and n_chunks > 1
+    by_rows &= 8 * int(np.prod(shape)) <= PARTIAL_BYTES
+    return ClassWork(
+        partial=np.empty(shape if by_rows else (0, n_classes, 0, 0)),
+        score=np.empty(n_columns),
+        learner=np.empty(n_columns, np.int64),
+        inner=np.empty((n_columns, n_classes)),
+        sums=np.empty((n_chunks, 2, n_classes)),
+    )

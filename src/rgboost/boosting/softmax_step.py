@@ -1,0 +1,74 @@
+"""The values of a stump's leaves for several classes, by the class of the rule."""
+
+from __future__ import annotations
+
+from .._jit import by_type, kernel
+from .._math import blocked_sum
+from .._team import wait_for_all
+from ..learners.kernels import direction
+from .newton_leaves import NewtonRule, newton_value
+from .step_length import ConstantRule
+
+
+@by_type
+def class_values(
+    rule, terms, learners, side, inner, totals, rows, sums, scratch, seat, goal, left, right
+):
+    """Write what to add on the two sides for each class to ``left`` and ``right``; returns the
+    barrier's goal. ``inner`` are the left sums of the residuals, ``side`` is the pick with
+    b = 1 on the left and 0 on the right."""
+
+
+@class_values.register(ConstantRule)
+def _constant(
+    rule, terms, learners, side, inner, totals, rows, sums, scratch, seat, goal, left, right
+):
+    rate = rule.learning_rate * rule.rho
+    below = learners.splits.left_weight[side.learner]
+    above = learners.splits.total_weight - below
+    for c in range(totals.shape[0]):
+        left[c] = rate * inner[c] / below
+        right[c] = rate * (totals[c] - inner[c]) / above
+    return goal
+
+
+@class_values.register(NewtonRule)
+def _newton(
+    rule, terms, learners, side, inner, totals, rows, sums, scratch, seat, goal, left, right
+):
+    """Each class by itself: sum of residuals over sum of w p_c (1 - p_c), the diagonal of the
+    Hessian, as the tree libraries do."""
+    curvature_sums(terms, learners, side, rows, sums, scratch, seat)
+    goal = wait_for_all(seat, goal)
+    for c in range(totals.shape[0]):
+        left[c] = newton_value(rule, inner[c], sums[:, 0, c].sum())
+        right[c] = newton_value(rule, totals[c] - inner[c], sums[:, 1, c].sum())
+    return goal
+
+
+@kernel()
+def curvature_sums(terms, learners, side, rows, sums, scratch, seat):
+    """Sums of curvatures over the two sides, for this thread's chunks of rows.
+
+    Probabilities come from the residuals: w r_c = w ([y = c] - p_c - ridge f_c).
+    """
+    tile, ridge = scratch.top.shape[0], terms.ridge
+    for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
+        for c in range(rows.score.shape[0]):
+            sums[chunk, 0, c] = 0.0
+            sums[chunk, 1, c] = 0.0
+        for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], tile):
+            hi = min(lo + tile, rows.chunks[chunk + 1])
+            direction(learners, side, lo, hi, scratch.one.delta)
+            for c in range(rows.score.shape[0]):
+                score, residual = rows.score[c, lo:hi], rows.residual[c, lo:hi]
+                for i in range(residual.shape[0]):
+                    weight = rows.weight[lo + i] if rows.weighted else 1.0
+                    own = 1.0 if rows.label[lo + i] == c else 0.0
+                    p = own - residual[i] / weight - ridge * score[i]
+                    h = weight * (p * (1.0 - p) + ridge)
+                    inside = scratch.one.delta[i]
+                    scratch.top[i] = inside * h
+                    scratch.total[i] = (1.0 - inside) * h
+                sums[chunk, 0, c] += blocked_sum(scratch.top, hi - lo)
+                sums[chunk, 1, c] += blocked_sum(scratch.total, hi - lo)

@@ -1,0 +1,191 @@
+"""Stumps that rise or fall with their feature: monotone constraints.
+
+A stump is monotone by itself, and a sum of stumps that rise with a feature rises with it. So it is
+enough to look at each stump. With S the left sum and E the one that scores nothing (see `splits`),
+the right leaf is above the left one exactly if S < E. Where the order is the forbidden one, the
+best vector of the cone that is left is the constant one (free leaves) or none (signed leaves): the
+same score with S - E taken as 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._jit import kernel
+from .._math import largest
+from ..model import Path
+from ..selection import column_index
+from .base import Additive, LearnerFamily, Prepared
+from .kernels import Pick, accumulate, direction, make_pick, scratch_size, search_columns
+from .splits import expected_sum, first_of_ties, pick_split, shared_score, to_left_sums
+from .stump_statistics import gather_column
+from .stumps import PreparedStumps, Stumps
+
+Constraints = Mapping[Any, int] | Sequence[int] | NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Monotone(LearnerFamily):
+    """`Stumps` under constraints: +1 for a feature whose function may not fall, -1 for one that
+    may not rise, 0 for any.
+
+    ``constraints`` is a dict from names or indices of features, or a sequence with an entry for
+    each feature. Steps are along the weak-learner: the constant step or line search.
+    """
+
+    stumps: Stumps
+    constraints: Any
+
+    def prepare(
+        self,
+        X: Any,
+        weight: NDArray[np.float64] | None = None,
+        *,
+        groups: Any = None,
+        names: Any = None,
+        n_jobs: int = 1,
+    ) -> Prepared:
+        signs = check_constraints(self.constraints, X.shape[1], names)
+        prepared = self.stumps.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
+        return PreparedMonotone(prepared, signs) if signs.any() else prepared
+
+
+def check_constraints(
+    constraints: Any, n_features: int, names: Sequence[str] | None = None
+) -> NDArray[np.float64]:
+    """The sign of every feature, or an error that says what is wrong."""
+    signs = np.zeros(n_features)
+    if isinstance(constraints, Mapping):
+        position = {} if names is None else {name: i for i, name in enumerate(names)}
+        for item, sign in constraints.items():
+            index = column_index(item, n_features, position, "monotone_constraints")
+            signs[index] = _check_sign(sign, item)
+        return signs
+    if isinstance(constraints, str) or np.ndim(constraints) != 1:
+        raise TypeError(
+            f"monotone_constraints={constraints!r} is not a dict from features to -1, 0 or 1, "
+            "nor a sequence of them."
+        )
+    if len(constraints) != n_features:
+        raise ValueError(
+            f"monotone_constraints has {len(constraints)} entries and X has {n_features} features; "
+            "give one for each feature, or a dict of those that are constrained."
+        )
+    for index, sign in enumerate(constraints):
+        signs[index] = _check_sign(sign, index)
+    return signs
+
+
+def _check_sign(sign: Any, item: Any) -> float:
+    if isinstance(sign, bool | np.bool_) or sign not in (-1, 0, 1):
+        raise ValueError(
+            f"monotone_constraints has {sign!r} for the feature {item!r}; use 1 (may not fall), "
+            "-1 (may not rise) or 0."
+        )
+    return float(sign)
+
+
+class MonotoneStumps(NamedTuple):
+    """The arrays of stumps, and the sign of every feature."""
+
+    stumps: Any
+    signs: NDArray[np.float64]
+
+
+@dataclass
+class PreparedMonotone(Prepared):
+    """Stumps on binned training rows, under constraints."""
+
+    inner: PreparedStumps
+    signs: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        self.arrays = MonotoneStumps(self.inner.arrays, self.signs)
+        self.layout = self.inner.layout
+        self.cuts = self.inner.cuts
+        self.cells = self.inner.cells
+        self.sums_by_rows = self.inner.sums_by_rows
+
+    def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
+        return MonotoneStumps(self.inner.arrays_for(X, n_jobs), self.signs)
+
+    def model(self, path: Path, intercept: Any) -> Additive:
+        return self.inner.model(path, intercept)
+
+
+@scratch_size.register(MonotoneStumps)
+def _scratch_size(learners):
+    return scratch_size(learners.stumps)
+
+
+@accumulate.register(MonotoneStumps)
+def _accumulate(learners, columns, residual, lo, hi, scratch, first, partial_out):
+    accumulate(learners.stumps, columns, residual, lo, hi, scratch, first, partial_out)
+
+
+@direction.register(MonotoneStumps)
+def _direction(learners, pick, lo, hi, out):
+    direction(learners.stumps, pick, lo, hi, out)
+
+
+@make_pick.register(MonotoneStumps)
+def _make_pick(learners, column, learner, inner, total):
+    splits = learners.stumps.splits
+    pick = pick_split(splits, column, learner, inner, total)
+    if learners.signs[column] * (pick.right - pick.left) >= 0.0:
+        return pick
+    if splits.signed:
+        return Pick(learner, column, 0.0, 0.0, 0.0)
+    root = math.sqrt(splits.total_weight)
+    height = 1.0 / root if total >= 0.0 else -1.0 / root
+    return Pick(learner, column, abs(total) / root, height, height)
+
+
+@search_columns.register(MonotoneStumps)
+def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch, partial, best_out):
+    splits, bins = learners.stumps.splits, scratch.bins
+    base = shared_score(splits, total)
+    slope, shift = expected_sum(splits, total)
+    for k in range(k_start, k_stop):
+        column = subset.columns[k]
+        first = splits.offsets[column]
+        n = splits.offsets[column + 1] - first
+        gather_column(learners.stumps, column, k, residual, total, partial, scratch)
+        to_left_sums(bins, n)
+        scores = bins[n : 2 * n]
+        score_allowed(
+            bins[:n],
+            splits.left_weight[first : first + n],
+            splits.gain[first : first + n],
+            slope,
+            shift,
+            learners.signs[column],
+            scores,
+        )
+        if subset.restricted:
+            chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
+            for i in range(chosen.shape[0]):  # chosen ascend: nothing is overwritten too early
+                scores[i] = scores[chosen[i] - first]
+            best = first_of_ties(scores, largest(scores, chosen.shape[0]), base)
+            split = chosen[best] - first
+        else:
+            best = first_of_ties(scores, largest(scores, n), base)
+            split = best
+        best_out.score[k] = scores[best] + base
+        best_out.learner[k] = first + split
+        best_out.inner[k] = bins[split]
+
+
+@kernel()
+def score_allowed(sums, left_weight, gain, slope, shift, sign, out):
+    """`splits.score_splits`, nothing where the leaves would be in the forbidden order."""
+    for s in range(sums.shape[0]):
+        off = sums[s] - (slope * left_weight[s] + shift)
+        off = 0.0 if sign * off > 0.0 else off
+        out[s] = off * off * gain[s]

@@ -1,0 +1,108 @@
+"""The softmax (multinomial logistic) loss of several classes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
+
+from .._validation import check_count, check_not_negative
+from .base import Loss
+
+Matrix = NDArray[np.float64]
+
+
+class SoftmaxTerms(NamedTuple):
+    ridge: float
+
+
+class Softmax(Loss):
+    """l(y, f) = log(sum_c exp(f_c)) - f_y + ridge/2 sum_c f_c^2 for classes y = 0, ..., C-1.
+
+    A row has a score for every class: f is (n, C), and so are residuals. With p the probabilities
+    of the classes, r_c = [y = c] - p_c - ridge f_c, and the Hessian is diag(p) - p p' + ridge. The
+    eigenvalues of diag(p) - p p' lie between 0 (the vector of ones) and 1/2: its quadratic form at
+    v is the variance of v under p, at most (max v - min v)^2 / 4 <= |v|^2 / 2. So the loss is
+    (1/2 + ridge)-smooth, and ridge-strongly convex.
+
+    Newton leaf values take the diagonal of the Hessian, p_c (1 - p_c) + ridge.
+    """
+
+    newton_limit = 4.0
+
+    def __init__(self, n_classes: int, ridge: float = 1e-4) -> None:
+        self.n_classes = check_count(n_classes, "n_classes", at_least=2)
+        self.ridge = check_not_negative(ridge, "ridge")
+
+    @property
+    def smoothness(self) -> float:  # type: ignore[override]
+        return 0.5 + self.ridge
+
+    @property
+    def strong_convexity(self) -> float:  # type: ignore[override]
+        return self.ridge
+
+    @property
+    def terms(self) -> SoftmaxTerms:
+        return SoftmaxTerms(self.ridge)
+
+    def value(self, y: Matrix, f: Matrix) -> Matrix:
+        own = np.take_along_axis(f, y.astype(np.intp)[:, None], axis=1)[:, 0]
+        return logsumexp(f, axis=1) - own + 0.5 * self.ridge * (f * f).sum(axis=1)
+
+    def residual(self, y: Matrix, f: Matrix) -> Matrix:
+        return (y[:, None] == np.arange(self.n_classes)) - softmax(f, axis=1) - self.ridge * f
+
+    def best_constant(self, y: Matrix, weight: Matrix | None = None) -> Any:
+        """The constant scores with the smallest loss; they sum to 0.
+
+        Logarithms of the shares of the classes without a ridge; with one, Newton's method.
+        """
+        share = np.bincount(y.astype(np.intp), weight, self.n_classes) / (
+            len(y) if weight is None else weight.sum()
+        )
+        if not share.all():
+            raise ValueError(
+                f"{self!r} has no best constant: no row has the class {np.argmin(share)}; "
+                "number only the classes that are there."
+            )
+        if self.ridge == 0.0:
+            return np.log(share) - np.log(share).mean()
+        f = np.zeros(self.n_classes)
+
+        def loss_at(scores: Matrix) -> float:
+            ridge = 0.5 * self.ridge * (scores * scores).sum()
+            return float(logsumexp(scores) - (share * scores).sum() + ridge)
+
+        for _ in range(100):
+            p = softmax(f)
+            slope = p - share + self.ridge * f
+            if np.abs(slope).max() < 1e-15:
+                break
+            hessian = np.diag(p + self.ridge) - np.outer(p, p)
+            move = np.linalg.solve(hessian, slope)
+            while loss_at(f - move) > loss_at(f) + 1e-15 and np.abs(move).max() > 1e-12:
+                move *= 0.5
+            f = f - move
+        return f - f.mean()
+
+    def link(self, mean: Matrix) -> Matrix:
+        scores = np.log(mean)
+        return scores - scores.mean(axis=-1, keepdims=True)
+
+    def inverse_link(self, f: Matrix) -> Matrix:
+        """The probabilities of the classes."""
+        return np.asarray(softmax(f, axis=-1))
+
+    def check_labels(self, y: Matrix) -> None:
+        wrong = y[(y < 0) | (y >= self.n_classes) | (y != np.floor(y))]
+        if len(wrong):
+            raise ValueError(
+                f"{self!r} expects labels 0 to {self.n_classes - 1}, got {wrong[0]:g}; "
+                "encode the classes as numbers, or use RGBMClassifier, which does it."
+            )
+
+    def __repr__(self) -> str:
+        return f"Softmax({self.n_classes}, ridge={self.ridge:g})"

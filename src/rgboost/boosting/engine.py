@@ -107,7 +107,9 @@ def boost(
     if isinstance(loss, Softmax):
         check_classes(step, engine)
     with ExitStack() as stack:
-        listeners = [*callbacks, *([] if early_stopping is None else [early_stopping])]
+        listeners: list[Callback] = list(callbacks)
+        if early_stopping is not None:
+            listeners.append(early_stopping)
         for listener in listeners:
             if isinstance(listener, AbstractContextManager):
                 stack.enter_context(listener)
@@ -170,12 +172,15 @@ def make_problem(
         what = f"step={step!r}" if isinstance(step, LeafStep) else f"{loss!r}"
         if not prepared.free_leaves:
             raise ValueError(
-                f"{what} needs stumps with free leaves and without monotone constraints."
+                f"{what} needs stumps with free leaves, without monotone constraints, missing "
+                "values and categorical features."
             )
     selection.size(prepared.layout)  # an impossible t raises here
     held_arrays = prepared.arrays
     if validation is not None:
         held_arrays = prepared.arrays_for(validation.X, n_jobs)
+        if isinstance(loss, Softmax) and type(held_arrays) is not type(prepared.arrays):
+            raise ValueError(f"{loss!r} needs validation rows without missing values.")
     problem = Problem(
         prepared=prepared,
         y=y,

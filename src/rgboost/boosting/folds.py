@@ -163,7 +163,8 @@ def _run(
     work = GramWork(np.empty(shape), np.empty(shape, np.int64), np.empty(shape), np.empty(shape))
     subsets = problem.selection.subsets(problem.prepared.layout, fold.rng, n)
     room = [np.empty(n) for _ in range(5)]
-    record = Record(room[0], room[1], np.empty(n, np.int64), *room[2:])
+    learner, sets = np.empty(n, np.int64), np.empty((n, 0), np.uint8)
+    record = Record(room[0], room[1], learner, room[2], room[3], room[4], sets)
     m = 0
     while True:
         m = team.run(

@@ -113,7 +113,7 @@ class Problem:
         if self._in_block:
             return None
         done, rows = self._keep()
-        rng = self._mark[1] if done == self._mark[0] else self.rng.bit_generator.state
+        rng: Any = self._mark[1] if done == self._mark[0] else self.rng.bit_generator.state
         return RunState(
             self.running, self.recorder.engine, self.finished, self.fingerprint(), rng, rows,
             self.recorder.keep(done),

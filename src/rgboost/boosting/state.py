@@ -79,7 +79,7 @@ class RunState:
                 if about.pop("format") != FORMAT:
                     raise KeyError("format")
                 arrays = {name: file[name] for name in file.files if name != "about"}
-            parts: dict[str, Arrays] = {"rows": {}, "trace": {}}
+            parts: dict[str, Any] = {"rows": {}, "trace": {}}
             for name, value in arrays.items():
                 part, _, key = name.partition(".")
                 parts[part][key] = value

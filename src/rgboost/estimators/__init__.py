@@ -1,7 +1,7 @@
 """scikit-learn estimators."""
 
 from .classifier import RGBMClassifier
-from .load import load
+from .loading import load
 from .regressor import RGBMRegressor
 
 __all__ = ["RGBMClassifier", "RGBMRegressor", "load"]

@@ -17,6 +17,7 @@ from .._validation import check_count, check_option, check_positive
 from ..boosting import LogProgress, ProgressBar, RunState, Trace, boost
 from ..boosting.stopping import best_iteration
 from ..data.input import InputSchema
+from ..data.mixed_bins import columns_with_missing
 from ..learners import LearnerFamily, Monotone, Stumps
 from ..learners.base import Additive
 from ..losses import Loss
@@ -279,11 +280,12 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             )
         return Monotone(family, self.monotone_constraints)
 
-    def _step_rule(self, loss: Loss) -> StepRule:
+    def _step_rule(self, loss: Loss, X: Any) -> StepRule:
         if self.step != "auto":
             return check_step(self.step)
         family = self._constrained_family()
-        return default_step(loss, isinstance(family, Stumps) and family.leaves == "free")
+        free = isinstance(family, Stumps) and family.leaves == "free" and not family.categorical
+        return default_step(loss, free and not columns_with_missing(X).any())
 
     def _fit_score(
         self, rows: TrainingRows, loss: Loss, *, stratified: bool = False, resume: Any = None
@@ -312,7 +314,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             loss=loss,
             learner=learner,
             selection=selection,
-            step=self._step_rule(loss),
+            step=self._step_rule(loss, rows.X),
             learning_rate=check_positive(self.learning_rate, "learning_rate"),
             start_score=0.0 if self.init == "zero" else None,
             groups=self.groups,
@@ -326,7 +328,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         )
         listeners = self._listeners()
         self.__dict__.pop("cv_loss_", None)
-        if n_iter == "cv":
+        if n_iter is None:
             self.cv_loss_ = losses_of_folds(rows, self.cv, stratified, plan, seeds[1], settings)
             n_iter = max(1, best_iteration(self.cv_loss_))
         boosted = boost(

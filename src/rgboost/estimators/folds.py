@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +22,16 @@ FEW_ITERATIONS = 100
 
 def resolve_max_iter(
     max_iter: Any, rows: TrainingRows, holds_out: bool, cv: Any, stratified: bool
-) -> int | Literal["cv"]:
-    """A number of iterations, or "cv" if cross-validation is to choose it."""
+) -> int | None:
+    """A number of iterations, or None if cross-validation is to choose it."""
     if type(max_iter) is not str:
         return check_count(max_iter, "max_iter", at_least=1)
     if check_option(max_iter, "max_iter", ["auto", "cv"]) == "cv":
-        return "cv"
+        return None
     if holds_out or rows.validation is not None:
         return MOST_ITERATIONS
     enough = count_rarest(rows, stratified) >= check_count(cv, "cv", at_least=2)
-    return "cv" if enough and len(rows.present) >= FEW_ROWS else FEW_ITERATIONS
+    return None if enough and len(rows.present) >= FEW_ROWS else FEW_ITERATIONS
 
 
 def losses_of_folds(

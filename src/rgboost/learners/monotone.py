@@ -53,7 +53,14 @@ class Monotone(LearnerFamily):
     ) -> Prepared:
         signs = check_constraints(self.constraints, X.shape[1], names)
         prepared = self.stumps.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
-        return PreparedMonotone(prepared, signs) if signs.any() else prepared
+        if not signs.any():
+            return prepared
+        if not isinstance(prepared, PreparedStumps):
+            raise ValueError(
+                "monotone_constraints cannot be had with missing values or categorical features; "
+                "fill the gaps, encode the categories as numbers, or drop the constraints."
+            )
+        return PreparedMonotone(prepared, signs)
 
 
 def check_constraints(

@@ -168,7 +168,9 @@ class PreparedStumps(Prepared):
 
     def model(self, path: Path, intercept: Any) -> StumpModel | ClassStumpModel:
         if path.left.ndim == 2:
-            return ClassStumpModel.collapse(self.cuts, path, intercept)
+            return ClassStumpModel.collapse(
+                self.cuts, path, intercept, self.arrays.splits.total_weight
+            )
         return StumpModel.collapse(self.cuts, path, intercept, self.arrays.splits.total_weight)
 
     def coverage(self, model: StumpModel) -> Coverage:

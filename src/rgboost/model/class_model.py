@@ -22,27 +22,37 @@ class ClassStumpModel:
     """score_c(x) = intercept[c] + sum_g table_g[bin(x_g), c].
 
     ``shape`` is the model of the first class; the others have the same features, cuts and path.
-    ``tables``, ``left`` and ``right`` are those of `StumpModel` with a column for each class.
+    ``tables``, ``missing``, ``left``, ``right`` and ``when_missing`` are those of `StumpModel` with
+    a column for each class.
     """
 
     shape: StumpModel
     intercept: NDArray[np.float64]
     tables: NDArray[np.float64]
+    missing: NDArray[np.float64]
     left: NDArray[np.float64]
     right: NDArray[np.float64]
+    when_missing: NDArray[np.float64]
 
     @classmethod
-    def collapse(cls, cuts: Cuts, path: Path, intercept: Any) -> ClassStumpModel:
+    def collapse(
+        cls, cuts: Cuts, path: Path, intercept: Any, total_weight: float
+    ) -> ClassStumpModel:
         """Add up the stumps of a path that starts from constant scores."""
         start = np.asarray(intercept, np.float64)
         models = [
             StumpModel.collapse(
-                cuts, Path(path.learner, path.left[:, c].copy(), path.right[:, c].copy()), start[c]
+                cuts,
+                Path(path.learner, path.left[:, c].copy(), path.right[:, c].copy()),
+                start[c],
+                total_weight,
             )
             for c in range(len(start))
         ]
         tables = np.column_stack([model.tables for model in models])
-        return cls(models[0], start, tables, path.left, path.right)
+        missing = np.column_stack([model.missing for model in models])
+        gaps = np.column_stack([model.when_missing for model in models])
+        return cls(models[0], start, tables, missing, path.left, path.right, gaps)
 
     @property
     def n_classes(self) -> int:
@@ -62,8 +72,10 @@ class ClassStumpModel:
             self.shape,
             intercept=float(self.intercept[c]),
             tables=self.tables[:, c].copy(),
+            missing=self.missing[:, c].copy(),
             left=self.left[:, c].copy(),
             right=self.right[:, c].copy(),
+            when_missing=self.when_missing[:, c].copy(),
         )
 
     def table(self, feature: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -79,7 +91,7 @@ class ClassStumpModel:
             return np.column_stack(scores)
         out = np.tile(self.intercept, (X.shape[0], 1))
         shape = self.shape
-        args = (shape.features, shape.starts, shape.cuts, self.tables)
+        args = (shape.features, shape.starts, shape.cuts, self.tables, self.missing)
         map_ranges(lambda a, b: score_classes(X[a:b], *args, out[a:b]), len(out), n_jobs, BLOCK)
         return out
 
@@ -91,7 +103,7 @@ class ClassStumpModel:
 
 
 @kernel()
-def score_classes(X, features, starts, cuts, tables, out):
+def score_classes(X, features, starts, cuts, tables, missing, out):
     """`stump_model.score_rows` for several classes: a bin is looked up once for all of them."""
     ladder_starts, ladders = make_ladders(starts, cuts)
     found = np.empty(BLOCK, np.uint32)
@@ -111,5 +123,6 @@ def score_classes(X, features, starts, cuts, tables, out):
                 climb_ladder(values, ladders[ladder_starts[k] : ladder_starts[k + 1]], found)
             for i in range(scores.shape[0]):
                 entry = a + k + found[i]
+                gap = values[i] != values[i]
                 for c in range(n_classes):
-                    scores[i, c] += tables[entry, c]
+                    scores[i, c] += missing[k, c] if gap else tables[entry, c]

@@ -171,6 +171,15 @@ class TestLibsvm:
         packed.write_bytes(gzip.compress((tmp_path / "train.svm").read_bytes()))
         assert rgboost("fit", packed, "--out", tmp_path / "m", *FAST).code == 0
 
+    def test_validation_rows_of_another_kind(self, rgboost, files, tmp_path):
+        files(True)
+        (tmp_path / "v.csv").write_text("a,y\n1,2\n")
+        done = rgboost(
+            "fit", tmp_path / "train.svm", "--valid", tmp_path / "v.csv", "--out", tmp_path / "m"
+        )
+        assert done.code == 3
+        assert "give a file of the kind of" in done.err
+
     def test_columns_make_no_sense(self, rgboost, files, tmp_path):
         files(True)
         train, out = tmp_path / "train.svm", ("--out", tmp_path / "m")

@@ -8,10 +8,10 @@ from typing import Any
 
 from ..data.readers import DataError, Table
 from .errors import CommandError, ExitCode
-from .models import feature_names
+from .models import feature_names, text_features
 from .numbers import check_numbers
 from .predictions import Columns
-from .tables import WIDEST, check_column, narrow, warn_beyond, with_columns
+from .tables import WIDEST, check_column, narrow, warn_beyond, with_columns, with_texts
 
 
 class ModelColumns:
@@ -21,6 +21,7 @@ class ModelColumns:
         self, estimator: Any, path: Path, format: str, id: str | None, options: dict[str, Any]
     ) -> None:
         self.names = feature_names(estimator)
+        self.texts = text_features(estimator)
         self.n_features: int = estimator.n_features_in_
         self.path = path
         self.format = format
@@ -44,10 +45,12 @@ class ModelColumns:
         if self.format == "libsvm":
             # Features that the model does not know are left out, not refused.
             return {"n_features": WIDEST, **self.numbering, **options}
-        if self.format == "csv" and self.id is not None and self.id not in (self.names or ()):
-            # As it is written: 007 is not 7.
-            return {**options, "dtypes": {self.id: "str", **(options.get("dtypes") or {})}}
-        return options
+        if self.format != "csv":
+            return options
+        texts = list(self.texts)
+        if self.id is not None and self.id not in (self.names or ()):
+            texts.append(self.id)  # as it is written: 007 is not 7
+        return with_texts(options, texts)
 
     def split(self, table: Table) -> tuple[Table, Columns]:
         """The batch with the model's columns in the model's order, and the column to keep."""
@@ -74,7 +77,8 @@ class ModelColumns:
                 f"has {len(names)} columns, leave out the others",
                 path=self.path,
             )
-        check_numbers(table, names, self.rows_before - table.n_rows, self.options)
+        numbers = [name for name in names if name not in self.texts]
+        check_numbers(table, numbers, self.rows_before - table.n_rows, self.options)
         found = with_columns(table, names)
         if self.names is None:
             return dataclasses.replace(found, X=found.X.to_numpy(dtype=float))

@@ -30,6 +30,18 @@ def feature_names(estimator: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
+def text_features(estimator: Any) -> list[str]:
+    """The columns whose categories are texts: they stay texts, whatever a file has in them."""
+    schema = getattr(estimator, "input_", None)
+    if schema is None or schema.names is None:
+        return []
+    return [
+        str(name)
+        for name, labels in zip(schema.names, schema.labels, strict=True)
+        if labels is not None and labels.dtype.kind == "U"
+    ]
+
+
 def shown_names(estimator: Any) -> list[str]:
     """Names of the features for people; a LIBSVM file's features go by its own numbers."""
     first = 1 if getattr(estimator, "zero_based_", None) is False else 0

@@ -149,23 +149,38 @@ def read_rows_like(
     first: Table, path: Path, target: str | None, format: FormatChoice, options: dict[str, Any]
 ) -> Table:
     """Features and target of another file, with the columns of the first one."""
-    if file_format(path, format) == "libsvm":
-        if first.format == "libsvm":
-            options = {**options, "n_features": WIDEST, "zero_based": first.zero_based}
-            table = read_rows(path, None, (), format, options)
-            if narrow(table, first.n_features):
-                warn_beyond(path, first.n_features)
-            return table
+    kind = file_format(path, format)
+    if (kind == "libsvm") != (first.format == "libsvm"):
         raise CommandError(
-            f"{path}: {first.path} has columns with names, LIBSVM files have none, give a CSV or "
-            "Parquet file",
+            f"{path}: LIBSVM files have no names of columns, the others have; give a file of the "
+            f"kind of {first.path}",
             ExitCode.DATA,
         )
-    table = read_rows(path, target, (), format, options)
+    if kind == "libsvm":
+        options = {**options, "n_features": WIDEST, "zero_based": first.zero_based}
+        table = read_rows(path, None, (), format, options)
+        if narrow(table, first.n_features):
+            warn_beyond(path, first.n_features)
+        return table
     names = first.feature_names or ()
+    if kind == "csv":
+        options = with_texts(options, [name for name in names if _is_text(first.X[name])])
+    table = read_rows(path, target, (), format, options)
     for name in names:
         check_column(name, table.feature_names or (), path, f"{first.path} has")
     return with_columns(table, names)
+
+
+def with_texts(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Options of CSV files: these columns are texts, also where they look like numbers."""
+    dtypes = {**dict.fromkeys(names, "str"), **(options.get("dtypes") or {})}
+    return {**options, "dtypes": dtypes} if dtypes else options
+
+
+def _is_text(column: Any) -> bool:
+    import pandas
+
+    return bool(pandas.api.types.is_string_dtype(column))
 
 
 def warn_beyond(path: Path, n_features: int) -> None:

@@ -36,7 +36,7 @@ def _from_objects(y: NDArray[np.object_]) -> NDArray:
         return y
     if all(isinstance(label, bool | np.bool_) for label in y):
         return y.astype(bool)
-    small = all(isinstance(label, int | np.integer) and abs(label) < 2**63 for label in y)
+    small = all(isinstance(label, int | np.integer) and abs(int(label)) < 2**63 for label in y)
     return y.astype(np.int64) if small else as_numbers(y, missing, "y")
 
 

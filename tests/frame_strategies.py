@@ -57,7 +57,7 @@ def _mixed(rng, n):
 
 
 def _dates(rng, n):
-    return list(np.datetime64("2020-01-01", "us") + rng.integers(0, 900, n))
+    return list((np.datetime64("2020-01-01", "us") + rng.integers(0, 900, n)).astype(object))
 
 
 COLUMNS = {

@@ -94,7 +94,8 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         """Fit the model to the rows of X and their labels y, optionally with weights."""
         with all_or_nothing(self):
             X, y, weight = check_training_rows(self, X, y, sample_weight)
-            check_classification_targets(y)
+            with np.errstate(invalid="ignore"):  # it casts to integers, which 1e300 is not
+                check_classification_targets(y)
             self.classes_ = check_two_classes(y, weight)
             signs = np.where(y == self.classes_[1], 1.0, -1.0)
             self._fit_score(X, signs, weight, self._resolve_loss())

@@ -43,7 +43,7 @@ $(OLDEST_STAMP): pyproject.toml .ci/oldest.py
 oldest:  ## scikit-learn's checks with the oldest versions that pyproject.toml admits
 	@if $(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 13))'; then \
 		$(MAKE) $(OLDEST_STAMP) && \
-		$(OLDEST_VENV)/bin/python -m pytest -q -W ignore::DeprecationWarning \
+		$(OLDEST_VENV)/bin/python -m pytest -n auto -q -W ignore::DeprecationWarning \
 			tests/estimators/test_checks.py; \
 	else echo "The oldest versions have wheels up to Python 3.12: not run."; fi
 

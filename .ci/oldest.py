@@ -9,8 +9,9 @@ from pathlib import Path
 
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 needed = [*project["dependencies"], *project["optional-dependencies"]["test"]]
-wanted = ("numpy", "scipy", "scikit-learn", "numba", "narwhals", "pandas", "pytest", "hypothesis")
+wanted = {"numpy", "scipy", "scikit-learn", "numba", "narwhals", "pandas"}
+tools = {"pytest", "pytest-xdist", "hypothesis"}
 for requirement in needed:
     name, version = re.fullmatch(r"([\w-]+)>=([\w.]+)", requirement).groups()
-    if name in wanted:
+    if name in wanted | tools:
         print(f"{name}=={version}")

@@ -57,7 +57,7 @@ def _mixed(rng, n):
 
 
 def _dates(rng, n):
-    return list(np.datetime64("2020-01-01", "us") + rng.integers(0, 900, n))
+    return list((np.datetime64("2020-01-01", "us") + rng.integers(0, 900, n)).astype(object))
 
 
 COLUMNS = {
@@ -140,32 +140,39 @@ def _container(kind, columns, names):
 def cases(draw, steps=("constant", "line-search")):
     """Most cases are good, but for one thing."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n = draw(st.one_of(st.integers(2, 40), st.sampled_from([0, 1, 300])))
-    p = draw(st.sampled_from([1, 2, 3, 4, 0]))
+    spoiled = draw(st.sampled_from(["nothing", "column", "labels", "weights", "names", "other",
+                                    "parameters", "size"]))  # fmt: skip
+    n, p = draw(st.integers(4, 40)), draw(st.integers(1, 4))
+    if spoiled == "size":
+        n, p = draw(st.sampled_from([(0, 2), (1, 2), (20, 0), (0, 0), (300, 2)]))
     kind = draw(st.sampled_from(["pandas", "polars", "pyarrow", "categories", "objects", "array",
                                  "sparse"]))  # fmt: skip
     numeric = kind in ("array", "sparse")
     usual = [k for k in USUAL if not numeric or k not in ("strings", "identifiers")]
     kinds = [draw(st.sampled_from(usual)) for _ in range(p)]
     names = [f"x{g}" for g in range(p)]
-    spoiled = draw(st.sampled_from(["nothing", "column", "labels", "weights", "names", "other"]))
     if spoiled == "column" and p and not numeric:
-        kinds[0] = draw(st.sampled_from(list(COLUMNS)))
+        possible = [k for k in COLUMNS if kind != "pyarrow" or k != "mixed"]  # arrow has no objects
+        kinds[0] = draw(st.sampled_from(possible))
     if spoiled == "names" and kind == "pandas":
         names = draw(st.sampled_from([["a"] * p, list(range(p)), ["a", *range(1, p)][:p]]))
     classify = draw(st.booleans())
     target = ["two", "flags", "strings", "objects"] if classify else ["floats", "two", "large"]
     y = LABELS[draw(st.sampled_from(list(LABELS) if spoiled == "labels" else target))](rng, n)
-    weight = None
-    if spoiled == "weights" or rng.random() < 0.2:
+    weight = WEIGHTS["whole"](rng, n) if draw(st.booleans()) else None
+    if spoiled == "weights":
         weight = WEIGHTS[draw(st.sampled_from(list(WEIGHTS)))](rng, n)
+    listed = [k in ("strings", "identifiers") for k in kinds]
+    categorical: list[Any] = [listed] if kind == "objects" else ["from_dtype", listed, [True] * p]
+    if spoiled == "parameters":
+        categorical = [None, [0], [True] * p, "from_dtype"]
     parameters = {
         "max_iter": 4,
         "random_state": 0,
         "learning_rate": draw(st.sampled_from([0.3, 1.0])),
         "max_bins": draw(st.sampled_from([255, 3, None])),
         "binning": draw(st.sampled_from(["quantile", "hybrid"])),
-        "categorical_features": draw(st.sampled_from(["from_dtype", None, [0], [True] * p])),
+        "categorical_features": draw(st.sampled_from(categorical)),
         "step": draw(st.sampled_from(steps)),
     }
     estimator = (RGBMClassifier if classify else RGBMRegressor)(**parameters)

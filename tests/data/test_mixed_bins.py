@@ -102,6 +102,17 @@ def test_rows_with_gaps_in_bins_made_without():
     np.testing.assert_array_equal(encode_mixed(X, mixed)[:, 0], mixed.n_values)
 
 
+def test_one_long_column_makes_two_bytes_of_all():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(301.0), rng.normal(size=301)])  # 301: not whole words
+    categorical = np.array([True, False])
+    cuts = cut_mixed(X, categorical, columns_with_missing(X), make_plan(4, "quantile"), None)
+    codes = encode_mixed(X, cuts)
+    assert codes.dtype == np.uint16
+    np.testing.assert_array_equal(codes[0, :301], np.arange(301))
+    np.testing.assert_array_equal(codes[1, :301], naive_codes(X[:, 1], cuts.edges_of(1), False))
+
+
 def test_threads_do_not_matter():
     rng = np.random.default_rng(0)
     categorical = np.arange(20) % 2 == 0

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rgboost.data.sorting import radix_sort_rows, sort_rows
+from rgboost.data.sorting import radix_positions, radix_sort_rows, sort_rows, sorted_positions
 
 
 def radix(values):
@@ -31,3 +31,17 @@ def test_large_and_small(dtype, n):
     values[1] = np.round(rng.normal(size=n))
     values[2] = 7.0
     np.testing.assert_array_equal(sort_rows(values), np.sort(values, axis=1))
+
+
+@pytest.mark.kernel
+@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=40))
+def test_positions(values):
+    numbers = np.array(values) + 0.0  # no -0.0, which radix sort puts before 0.0
+    np.testing.assert_array_equal(radix_positions(numbers), np.argsort(numbers, kind="stable"))
+
+
+@pytest.mark.parametrize("n", [100, 5000])
+def test_positions_of_many(n):
+    rng = np.random.default_rng(0)
+    for values in (rng.normal(size=n), np.abs(np.round(rng.normal(size=n))), np.full(n, 7.0)):
+        np.testing.assert_array_equal(sorted_positions(values), np.argsort(values, kind="stable"))

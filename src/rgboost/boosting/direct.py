@@ -81,6 +81,8 @@ def _work(problem: Problem, rows: Rows) -> Work:
     by_rows = problem.prepared.sums_by_rows and n_chunks > 1 and problem.loss.terms is not None
     if 8 * n_chunks * n_columns * most_bins > PARTIAL_BYTES:
         by_rows = False
+    if most_bins * n_chunks > len(problem.y):  # a chunk has fewer rows than sums to add up
+        by_rows = False
     return Work(
         partial=np.empty((n_chunks, n_columns, most_bins) if by_rows else (0, 0, 0)),
         score=np.empty(n_columns),

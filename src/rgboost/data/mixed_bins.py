@@ -210,7 +210,9 @@ def encode_mixed(
     n_values = cuts.n_values
     numeric = np.flatnonzero(~cuts.categorical)
     if len(numeric):
-        codes[numeric] = encode_dense(X[:, numeric], _numeric_cuts(cuts, numeric), n_jobs)
+        # Bins of numbers may be shorter than two bytes, and padded otherwise.
+        numbers = encode_dense(X[:, numeric], _numeric_cuts(cuts, numeric), n_jobs)
+        codes[numeric, :n_rows] = numbers[:, :n_rows]
 
     def encode(g: int) -> None:
         if cuts.categorical[g]:

@@ -16,6 +16,8 @@ _DIGIT = 11
 _FEWEST = 2048
 """Below this many rows NumPy's sort is faster."""
 
+_FEWEST_POSITIONS = 1024
+
 
 def sort_rows(values: NDArray[np.floating]) -> NDArray[np.floating]:
     """Each row of a C-ordered array sorted; no NaN."""
@@ -68,3 +70,48 @@ def radix_sort_rows(bits, width, out):
         for i in range(n):
             key = np.uint64(keys[i])
             out[r, i] = key ^ (top if key & top else everything)
+
+
+@kernel()
+def sorted_positions(values):
+    """The positions of float64 numbers in ascending order, equal ones in the order they are in."""
+    if values.shape[0] < _FEWEST_POSITIONS:
+        return np.argsort(values, kind="mergesort")
+    return radix_positions(values)
+
+
+@kernel()
+def radix_positions(values):
+    """`sorted_positions` by the digits of the numbers; see `radix_sort_rows`."""
+    n = values.shape[0]
+    one, digit_bits = np.uint64(1), np.uint64(_DIGIT)
+    top = one << np.uint64(63)
+    everything = top | (top - one)
+    mask = (one << digit_bits) - one
+    n_passes = 6
+    bits = values.view(np.uint64)
+    keys = np.empty(n, np.uint64)
+    counts = np.zeros((n_passes, 1 << _DIGIT), np.int64)
+    for i in range(n):
+        key = bits[i] ^ (everything if bits[i] & top else top)
+        keys[i] = key
+        for p in range(n_passes):
+            counts[p, (key >> (np.uint64(p) * digit_bits)) & mask] += 1
+    places = np.arange(n)
+    other = np.empty(n, np.int64)
+    for p in range(n_passes):
+        shift = np.uint64(p) * digit_bits
+        count = counts[p]
+        if count[(keys[0] >> shift) & mask] == n:
+            continue
+        start = 0
+        for d in range(1 << _DIGIT):
+            size = count[d]
+            count[d] = start
+            start += size
+        for i in range(n):
+            digit = (keys[places[i]] >> shift) & mask
+            other[count[digit]] = places[i]
+            count[digit] += 1
+        places, other = other, places
+    return places

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from .._jit import kernel, scalar
 from ..data.mixed_bins import MixedCuts
+from ..data.sorting import sorted_positions
 from .splits import Splits, to_left_sums, weighted_splits
 
 
@@ -110,7 +111,7 @@ def sort_categories(columns, splits, column, bins, total):
     for b in range(n):
         bins[n + b] = bins[b]
         means[b] = bins[b] / weights[b]
-    order = np.argsort(means, kind="mergesort")
+    order = sorted_positions(means)
     left, left_weight = 0.0, 0.0
     for k in range(n):
         columns.order[start + k] = order[k]

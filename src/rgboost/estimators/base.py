@@ -52,8 +52,9 @@ PARAMETERS = """
         all rows. With the squared loss and stumps the folds cost one pass over the data, and bins
         come from all rows; with other losses, ``cv`` fits. Rows are not held out besides;
         ``n_iter_no_change`` and ``tol`` end the search.
-    cv : int
-        The number of folds of ``max_iter="cv"``.
+    cv : int, splitter or list of (train, test) rows
+        The folds of ``max_iter="cv"``: their number, for folds at random (of each class the same
+        share); or folds of yours that hold out every row once, as scikit-learn's GroupKFold does.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
         ``X_val, y_val``, or if ``max_iter="auto"`` and there are at least 2,000 rows to hold some
@@ -139,7 +140,7 @@ class BaseRGBM(BaseEstimator):
         step: Any = "constant",
         learning_rate: float = 0.3,
         max_iter: int | str = "auto",
-        cv: int = 5,
+        cv: Any = 5,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 200,

@@ -104,7 +104,9 @@ def boost(
     if early_stopping is not None and validation is None:
         raise ValueError("early_stopping needs validation rows; pass validation=Validation(X, y).")
     with ExitStack() as stack:
-        listeners = [*callbacks, *([] if early_stopping is None else [early_stopping])]
+        listeners: list[Callback] = list(callbacks)
+        if early_stopping is not None:
+            listeners.append(early_stopping)
         for listener in listeners:
             if isinstance(listener, AbstractContextManager):
                 stack.enter_context(listener)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ class GramRows:
         self.batches: list[list[int]] = []
         """Features in the order in which their rows were made."""
 
-    def add(self, features: list[int], providers: list[Statistics]) -> bool:
+    def add(self, features: list[int], providers: Sequence[Statistics]) -> bool:
         """Make the rows of as many of the features as fit; whether the first did."""
         sizes = [int(self.offsets[g + 1] - self.offsets[g]) for g in features]
         while features and self.used + sum(sizes) > self.room:
@@ -98,7 +99,7 @@ class GramRows:
             "gram_batches": np.array([len(batch) for batch in self.batches], np.int64),
         }
 
-    def restore(self, kept: Arrays, providers: list[Statistics]) -> None:
+    def restore(self, kept: Arrays, providers: Sequence[Statistics]) -> None:
         """Make the rows of `keep` again, in that order."""
         ends = np.cumsum(kept["gram_batches"])
         for batch in np.split(kept["gram_features"], ends[:-1]) if len(ends) else []:

@@ -257,6 +257,7 @@ class BaseRGBM(BaseEstimator):
         if n_iter == "cv":
             self.cv_loss_ = losses_of_folds(rows, self.cv, stratified, plan, seeds[1], settings)
             n_iter = max(1, best_iteration(self.cv_loss_))
+        assert isinstance(n_iter, int)
         boosted = boost(
             rows.X,
             rows.y,

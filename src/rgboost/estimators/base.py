@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._team import check_n_jobs
 from .._validation import check_count, check_option, check_positive
 from ..boosting import LogProgress, ProgressBar, RunState, Trace, boost
+from ..boosting.callbacks import in_joblib
 from ..boosting.stopping import best_iteration
 from ..learners import LearnerFamily, Stumps
 from ..learners.base import Additive
@@ -290,7 +291,9 @@ class BaseRGBM(BaseEstimator):
     def _listeners(self) -> list[Any]:
         """The callbacks, and what ``verbose`` asks for."""
         verbose = check_count(int(self.verbose), "verbose")
-        shown: list[Any] = [ProgressBar()] if verbose == 1 else [LogProgress()] if verbose else []
+        shown: list[Any] = []
+        if verbose and not in_joblib():
+            shown = [ProgressBar() if verbose == 1 else LogProgress()]
         listeners = list(self.callbacks or [])
         for callback in listeners:
             if not callable(callback):

@@ -45,7 +45,8 @@ PARAMETERS = """
     step : {{"constant", "line-search"}} or StepRule
         The constant step 1/sigma, sigma the smoothness of the loss; or a line search.
     learning_rate : float
-        Multiplies the step.
+        Multiplies the step. Defaults: 0.3 for regression; 1 for classification, where the step
+        1/sigma is small already.
     max_iter : int, "auto" or "cv"
         Number of iterations, at most. ``"auto"``: up to 20,000 if early stopping ends the fit;
         else ``"cv"``, or 100 if there are fewer than 100 rows. ``"cv"``: as many as have the

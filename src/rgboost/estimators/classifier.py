@@ -48,7 +48,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         subset_size: Any = "sqrt",
         groups: Any = None,
         step: Any = "constant",
-        learning_rate: float = 0.3,
+        learning_rate: float = 1.0,
         max_iter: int | str = "auto",
         cv: Any = 5,
         early_stopping: str | bool = "auto",

@@ -28,9 +28,13 @@ ROWS: tuple[tuple[str, str, Unit, float, dict[str, str]], ...] = (
 
 def quality(bench: Bench) -> None:
     options = argparse.Namespace(
-        data_dir=Path(bench.data_dir or "."), threads=bench.threads, fresh=False, more=[],
+        data_dir=Path(bench.data_dir or "."),
+        threads=bench.threads,
+        fresh=False,
+        kept=False,
+        more=[],
         patience=PATIENCE,
-    )  # fmt: skip
+    )
     for which in SETS if bench.is_full else SHORT:
         try:
             SETS[which](options.data_dir)

@@ -126,9 +126,11 @@ def test_validation_loss_and_weights():
     held = Validation(X[400:], y[400:], weight[400:])
     boosted = run(X[:400], y[:400], loss, weight=weight[:400], validation=held)
     final = np.average(loss.value(y[400:], boosted.model.score(X[400:])), weights=weight[400:])
-    assert boosted.trace.validation_loss[-1] == pytest.approx(final, rel=1e-9)
+    best = boosted.best_iteration
+    assert boosted.trace.validation_loss[best] == pytest.approx(final, rel=1e-9)
+    assert boosted.trace.validation_loss.min() == pytest.approx(final, rel=1e-9)
     train = np.average(loss.value(y[:400], boosted.model.score(X[:400])), weights=weight[:400])
-    assert boosted.trace.train_loss[-1] == pytest.approx(train, rel=1e-9)
+    assert boosted.trace.train_loss[best] == pytest.approx(train, rel=1e-9)
     assert len(boosted.trace.train_loss) == len(boosted.trace) + 1
 
 

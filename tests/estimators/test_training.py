@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.model_selection import KFold
 
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.callbacks import Checkpoint, LogProgress, ProgressBar, TimeLimit
@@ -234,6 +235,8 @@ def test_bad_cross_validation():
     for parameters, message in (
         (dict(cv=1), "cv=1 must be 2 or greater"),
         (dict(cv=300), "cv=300 is impossible: there are only 212 rows of the rarest class"),
+        (dict(cv=[(np.arange(300), np.arange(300, 569))]), "cv must hold out every row exactly"),
+        (dict(cv=[(np.arange(569), np.arange(569))] * 2), "cv must hold out every row exactly"),
         (dict(max_iter="vc"), "max_iter='vc' is not known; use one of 'auto', 'cv'"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -268,3 +271,13 @@ def test_the_examples_of_the_document_run():
     assert len(blocks) == 3
     for block in blocks:
         exec(compile(block, "training.md", "exec"), {})
+
+
+def test_folds_of_yours():
+    X, y = load_diabetes(return_X_y=True)
+    splitter = KFold(4, shuffle=True, random_state=1)
+    model = RGBMRegressor(max_iter="cv", cv=splitter, random_state=0).fit(X, y)
+    pairs = clone(model).set_params(cv=list(splitter.split(X))).fit(X, y)
+    np.testing.assert_array_equal(model.cv_loss_, pairs.cv_loss_)
+    other = clone(model).set_params(cv=4).fit(X, y)
+    assert other.cv_loss_[1] != model.cv_loss_[1]

@@ -77,13 +77,16 @@ class Problem:
 
     def __post_init__(self) -> None:
         self._in_block = False
-        self._mark: tuple[int, Any] = (0, self.rng.bit_generator.state)
+        self._mark: tuple[int, Any] = (0, self._rng_state())
         self._keep: Callable[[], tuple[int, Arrays]] | None = None
         self._fingerprint = ""
         if self.resume is not None:
             self.recorder.restore(self.resume.trace)
             self.recorder.engine = self.resume.label
             self.rng.bit_generator.state = self.resume.rng
+
+    def _rng_state(self) -> dict[str, Any]:
+        return dict(self.rng.bit_generator.state)
 
     def begin(self, engine: str, keep: Callable[[], tuple[int, Arrays]]) -> None:
         """An engine begins; ``keep`` gives (iterations done, what it needs to go on from there),
@@ -99,7 +102,7 @@ class Problem:
     def begin_block(self) -> None:
         """Before subsets are drawn for a block."""
         self._in_block = True
-        self._mark = (self.recorder.done, self.rng.bit_generator.state)
+        self._mark = (self.recorder.done, self._rng_state())
 
     def rewind(self, n: int) -> None:
         """Only n iterations of the block were done: as if no more subsets had been drawn."""
@@ -113,7 +116,7 @@ class Problem:
         if self._in_block:
             return None
         done, rows = self._keep()
-        rng: Any = self._mark[1] if done == self._mark[0] else self.rng.bit_generator.state
+        rng = self._mark[1] if done == self._mark[0] else self._rng_state()
         return RunState(
             self.running, self.recorder.engine, self.finished, self.fingerprint(), rng, rows,
             self.recorder.keep(done),

@@ -83,7 +83,7 @@ class RunState:
             for name, value in arrays.items():
                 part, _, key = name.partition(".")
                 parts[part][key] = value
-            state = cls(**about, **parts)
+            state = cls(**about, rows=parts["rows"], trace=parts["trace"])
             lengths = {len(state.trace[key]) for key in ("learner", "left", "right", "gradient")}
             lengths |= {len(state.trace[key]) - 1 for key in ("loss", "held_loss", "seconds")}
         except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as fault:

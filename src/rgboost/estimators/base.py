@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._team import check_n_jobs
 from .._validation import check_count, check_option, check_positive
 from ..boosting import LogProgress, ProgressBar, RunState, Trace, boost
+from ..boosting.callbacks import in_joblib
 from ..boosting.stopping import best_iteration
 from ..data.input import InputSchema
 from ..data.mixed_bins import columns_with_missing
@@ -65,7 +66,8 @@ PARAMETERS = """
         ``"auto"``: constant if the loss is smooth, else Newton if it has a Newton step, else leaf
         search (line search if the learner is not stumps with free leaves).
     learning_rate : float
-        Multiplies the step.
+        Multiplies the step. Defaults: 0.3 for regression; 1 for classification, where the step
+        1/sigma is small already.
     max_iter : int, "auto" or "cv"
         Number of iterations, at most. ``"auto"``: up to 20,000 if early stopping ends the fit;
         else ``"cv"``, or 100 if there are fewer than 100 rows. ``"cv"``: as many as have the
@@ -73,8 +75,9 @@ PARAMETERS = """
         all rows. With the squared loss and stumps the folds cost one pass over the data, and bins
         come from all rows; with other losses, ``cv`` fits. Rows are not held out besides;
         ``n_iter_no_change`` and ``tol`` end the search.
-    cv : int
-        The number of folds of ``max_iter="cv"``.
+    cv : int, splitter or list of (train, test) rows
+        The folds of ``max_iter="cv"``: their number, for folds at random (of each class the same
+        share); or folds of yours that hold out every row once, as scikit-learn's GroupKFold does.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
         ``X_val, y_val``, or if ``max_iter="auto"`` and there are at least 2,000 rows to hold some
@@ -177,7 +180,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         step: Any = "auto",
         learning_rate: float = 0.3,
         max_iter: int | str = "auto",
-        cv: int = 5,
+        cv: Any = 5,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 200,
@@ -331,6 +334,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         if n_iter is None:
             self.cv_loss_ = losses_of_folds(rows, self.cv, stratified, plan, seeds[1], settings)
             n_iter = max(1, best_iteration(self.cv_loss_))
+        assert isinstance(n_iter, int)
         boosted = boost(
             rows.X,
             rows.y,
@@ -364,7 +368,9 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
     def _listeners(self) -> list[Any]:
         """The callbacks, and what ``verbose`` asks for."""
         verbose = check_count(int(self.verbose), "verbose")
-        shown: list[Any] = [ProgressBar()] if verbose == 1 else [LogProgress()] if verbose else []
+        shown: list[Any] = []
+        if verbose and not in_joblib():
+            shown = [ProgressBar() if verbose == 1 else LogProgress()]
         listeners = list(self.callbacks or [])
         for callback in listeners:
             if not callable(callback):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from .._validation import check_count, check_option
 from ..boosting.cross_validation import cross_validated_losses
@@ -30,7 +31,7 @@ def resolve_max_iter(
         return None
     if holds_out or rows.validation is not None:
         return MOST_ITERATIONS
-    enough = count_rarest(rows, stratified) >= check_count(cv, "cv", at_least=2)
+    enough = not isinstance(cv, numbers.Integral) or count_rarest(rows, stratified) >= cv
     return None if enough and len(rows.present) >= FEW_ROWS else FEW_ITERATIONS
 
 
@@ -48,15 +49,16 @@ def losses_of_folds(
             "max_iter='cv' chooses the number of iterations without validation rows; "
             "leave out X_val and y_val, or give max_iter as a number."
         )
+    fold = assign_folds(rows, cv, stratified, seed)
     X, y, weight = rows.X, rows.y, rows.weight
     if weight is not None:
         present = weight > 0
-        X, y, weight = X[present], y[present], weight[present]
+        X, y, weight, fold = X[present], y[present], weight[present], fold[present]
         settings = {**settings, "learner": settings["learner"].restricted_to(present)}
     return cross_validated_losses(
         X,
         y,
-        assign_folds(y, cv, stratified, seed),
+        np.unique(fold, return_inverse=True)[1],
         n_iter=MOST_ITERATIONS,
         rule=plan.make_rule(),
         weight=weight,
@@ -64,16 +66,37 @@ def losses_of_folds(
     )
 
 
-def assign_folds(y: NDArray[np.float64], cv: Any, stratified: bool, seed: int) -> NDArray[np.int64]:
-    """The number of each row's fold, at random; of each class about as many in every fold."""
+def assign_folds(rows: TrainingRows, cv: Any, stratified: bool, seed: int) -> NDArray[np.int64]:
+    """The number of each row's fold; -1 where a row has no weight and no fold."""
+    if not isinstance(cv, numbers.Integral):
+        return _folds_of_splits(cv, rows.y)
     n_folds = check_count(cv, "cv", at_least=2)
-    rarest = int(np.unique(y, return_counts=True)[1].min()) if stratified else len(y)
+    rarest = count_rarest(rows, stratified)
     if n_folds > rarest:
         what = "rows of the rarest class" if stratified else "rows"
         raise ValueError(f"cv={n_folds} is impossible: there are only {rarest} {what}.")
     kind = StratifiedKFold if stratified else KFold
-    fold = np.empty(len(y), dtype=np.int64)
+    present = rows.present
+    fold = np.full(len(rows.y), -1, dtype=np.int64)
+    y = rows.y[present]
     split = kind(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y)
     for k, (_, held) in enumerate(split):
-        fold[held] = k
+        fold[present[held]] = k
+    return fold
+
+
+def _folds_of_splits(cv: Any, y: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Folds from a splitter of scikit-learn, or from pairs of training and test rows."""
+    times, fold = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
+    n_folds = 0
+    for train, held in check_cv(cv).split(np.zeros(len(y)), y):
+        times[held] += 1
+        fold[held] = n_folds
+        n_folds += 1
+        times[held] += np.isin(held, train)  # held out and trained on
+    if n_folds < 2 or (times != 1).any():
+        raise ValueError(
+            "cv must hold out every row exactly once, in at least two folds; "
+            "use a number of folds, KFold, GroupKFold or the like."
+        )
     return fold

@@ -78,7 +78,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         step: Any = "auto",
         learning_rate: float = 0.3,
         max_iter: int | str = "auto",
-        cv: int = 5,
+        cv: Any = 5,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 200,

@@ -196,9 +196,7 @@ def test_sparse_is_dense(kind, dtype):
     np.testing.assert_array_equal(dense.trace_.learner, sparse.trace_.learner)
     np.testing.assert_allclose(dense.trace_.train_loss, sparse.trace_.train_loss, rtol=1e-9)
     for model in (dense, sparse):
-        np.testing.assert_allclose(
-            model.predict(X), model.predict(kind(X)), rtol=1e-12, atol=1e-15, atol=1e-15
-        )
+        np.testing.assert_allclose(model.predict(X), model.predict(kind(X)), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(dense.predict(X), sparse.predict(X), rtol=1e-9)
 
 

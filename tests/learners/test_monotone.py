@@ -161,7 +161,7 @@ def test_estimators_take_names():
         (dict(monotone_constraints={"a": True}), "has True for the feature 'a'; use 1"),
         (dict(monotone_constraints=[1]), "has 1 entries and X has 2 features"),
         (dict(monotone_constraints="up"), "is not a dict from features"),
-        (dict(monotone_constraints={"a": 1}, engine="gram"), "stumps without monotone constraints"),
+        (dict(monotone_constraints={"a": 1}, engine="gram"), "without monotone constraints"),
         (dict(monotone_constraints={"a": 1}, step="newton"), "without monotone constraints"),
         (
             dict(monotone_constraints={"a": 1}, learner=Dictionary(np.eye(9))),

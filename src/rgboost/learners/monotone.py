@@ -19,10 +19,18 @@ from numpy.typing import NDArray
 
 from .._jit import kernel
 from .._math import largest
-from ..model import Path
+from ..model import Coverage, Path
 from ..selection import column_index
 from .base import Additive, LearnerFamily, Prepared
-from .kernels import Pick, accumulate, direction, make_pick, scratch_size, search_columns
+from .kernels import (
+    Pick,
+    accumulate,
+    direction,
+    make_pick,
+    note_set,
+    scratch_size,
+    search_columns,
+)
 from .splits import expected_sum, first_of_ties, pick_split, shared_score, to_left_sums
 from .stump_statistics import gather_column
 from .stumps import PreparedStumps, Stumps
@@ -125,6 +133,9 @@ class PreparedMonotone(Prepared):
     def model(self, path: Path, intercept: Any) -> Additive:
         return self.inner.model(path, intercept)
 
+    def coverage(self, model: Any) -> Coverage:
+        return self.inner.coverage(model)
+
 
 @scratch_size.register(MonotoneStumps)
 def _scratch_size(learners):
@@ -134,6 +145,11 @@ def _scratch_size(learners):
 @accumulate.register(MonotoneStumps)
 def _accumulate(learners, columns, residual, lo, hi, scratch, first, partial_out):
     accumulate(learners.stumps, columns, residual, lo, hi, scratch, first, partial_out)
+
+
+@note_set.register(MonotoneStumps)
+def _note_set(learners, pick, bits_out):
+    pass  # no feature is categorical
 
 
 @direction.register(MonotoneStumps)

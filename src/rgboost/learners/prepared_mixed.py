@@ -18,7 +18,7 @@ from ..data.mixed_bins import (
     weigh_bins,
     weigh_sparse_bins,
 )
-from ..model import Path, StumpModel
+from ..model import Coverage, Path, StumpModel
 from ..model.mixed import collapse_mixed
 from ..selection import Layout
 from .base import Prepared
@@ -51,6 +51,9 @@ class PreparedMixedStumps(Prepared):
 
     def model(self, path: Path, intercept: float) -> StumpModel:
         return collapse_mixed(self.cuts, self.layout.offsets, path, intercept)
+
+    def coverage(self, model: StumpModel) -> Coverage:
+        return Coverage.of(model, self.cuts, self.cuts.total_weight)
 
 
 def prepare_mixed(

@@ -173,5 +173,6 @@ class PreparedStumps(Prepared):
             )
         return StumpModel.collapse(self.cuts, path, intercept, self.arrays.splits.total_weight)
 
-    def coverage(self, model: StumpModel) -> Coverage:
-        return Coverage.of(model, self.cuts, float(self.arrays.splits.total_weight))
+    def coverage(self, model: StumpModel | ClassStumpModel) -> Coverage:
+        shape = model.shape if isinstance(model, ClassStumpModel) else model
+        return Coverage.of(shape, self.cuts, float(self.arrays.splits.total_weight))

@@ -16,6 +16,8 @@ from ..data.binning import Cuts
 from .path import Path
 from .stump_model import BLOCK, FEW_CUTS, StumpModel, climb_ladder, count_cuts, make_ladders
 
+_PER_CLASS = ("tables", "missing", "left", "right", "when_missing")
+
 
 @dataclass(frozen=True)
 class ClassStumpModel:
@@ -53,6 +55,20 @@ class ClassStumpModel:
         missing = np.column_stack([model.missing for model in models])
         gaps = np.column_stack([model.when_missing for model in models])
         return cls(models[0], start, tables, missing, path.left, path.right, gaps)
+
+    @classmethod
+    def from_wide(cls, wide: StumpModel) -> ClassStumpModel:
+        """From a `StumpModel` whose arrays of values have a column for each class."""
+        values = {name: getattr(wide, name) for name in _PER_CLASS}
+        first = {name: np.ascontiguousarray(array[:, 0]) for name, array in values.items()}
+        intercept: Any = wide.intercept
+        shape = replace(wide, intercept=float(intercept[0]), **first)
+        return cls(shape=shape, intercept=intercept, **values)
+
+    def wide(self) -> StumpModel:
+        """What `from_wide` was given."""
+        values: dict[str, Any] = {name: getattr(self, name) for name in _PER_CLASS}
+        return replace(self.shape, intercept=self.intercept, **values)  # type: ignore[arg-type]
 
     @property
     def n_classes(self) -> int:

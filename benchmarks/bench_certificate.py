@@ -67,7 +67,8 @@ def iteration_seconds(X: Any, y: NDArray, loss: Loss, n_jobs: int, n_iter: int) 
 
 def row(table: Table, name: str, n_iter: int, seconds: float, cost: float, c: Certificate) -> None:
     radius = "all" if math.isinf(c.radius) else f"{c.radius:,.0f}"
-    cells = f"{1e3 * cost:,.1f} ms", f"{cost / seconds:.0f}", f"{c.loss:.5f}", f"{c.gap:.2e}"
+    spent = f"{1e3 * cost:,.1f} ms", f"{cost / seconds:.0f}", f"{c.products:g}"
+    cells = *spent, f"{c.loss:.5f}", f"{c.gap:.2e}"
     table.add_row(name, f"{n_iter:,}", *cells, f"{c.gap / max(c.decrease, 1e-300):.2f}", radius)
 
 
@@ -101,7 +102,17 @@ def main() -> None:
     options = parser.parse_args()
     console = Console(width=120)
     table = Table(title="certificates; time in iterations of the direct engine over all features")
-    columns = "data", "model", "time", "iterations", "loss", "gap <=", "tightness", "radius"
+    columns = (
+        "data",
+        "model",
+        "time",
+        "iterations",
+        "products",
+        "loss",
+        "gap <=",
+        "tightness",
+        "radius",
+    )
     for column in columns:
         table.add_column(column, justify="left" if column == "data" else "right")
     X, y = made()

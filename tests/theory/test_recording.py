@@ -75,7 +75,6 @@ def test_another_run_owes_nothing_to_the_one_before():
     boosted = boost(X, y, n_iter=40, **settings)
     assert stop.lower_bound < 0.5
     best = optimal_loss(X, y, Squared(), LEARNER).loss
-    assert stop.stopped == (len(boosted.trace) < 40)
     assert not stop.stopped or boosted.trace.train_loss[-1] - best <= 1e-3
     assert len(boosted.trace) > 5
     assert boosted.trace.certificates[0][0] == 1

@@ -18,7 +18,7 @@ _EXACT = 1e-13
 _FLAT = 1e-3
 """Where the curvature is 0 (Huber's tails) this share of the largest one is taken at first."""
 
-_FAR = 0.01
+_FAR = 0.05
 """A step that gains more than this share of the loss is taken before a bound is worth its cost."""
 
 _ROUGH = 0.25

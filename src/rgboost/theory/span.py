@@ -153,8 +153,6 @@ class StumpSpan(Span):
 
     def rows_of_tables(self, tables: Vector) -> Vector:
         """The score of every row at tables of all features."""
-        if self.by_tiles:
-            return self._pass(tables, np.zeros(self.n_rows))[0]
         if self.row_bins is None:
             return self.statistics.score(tables).copy()
         at_zero = tables[self._zero]

@@ -98,8 +98,11 @@ def _panel(
     else:  # as the paper draws it
         end = linear_ends(grid, series, series[0]["step"])[axis]
         panel.set_xlim(0, end)
+        panel.locator_params(axis="x", nbins=6)
     if value == "gap":
         panel.set_yscale("log")
+        if not log:
+            panel.set_ylim(bottom=0.5 * _lowest_gap(series, axis, end))
     else:
         panel.set_ylim(*(limits_of_test_loss(series) if log else linear_limits(series, axis, end)))
     panel.grid(alpha=0.3, lw=0.6)
@@ -140,3 +143,9 @@ def linear_limits(series: list[dict[str, Any]], axis: str, end: float) -> tuple[
     ]
     margin = 0.05 * (max(seen) - min(seen)) or 0.05
     return min(seen) - margin, max(seen) + margin
+
+
+def _lowest_gap(series: list[dict[str, Any]], axis: str, end: float) -> float:
+    """The smallest median gap that an axis of this length shows."""
+    pairs = [(one[axis]["x"], one[axis]["gap"]) for one in series]
+    return min(gap for x, gaps in pairs for at, gap in zip(x, gaps, strict=True) if at <= end)

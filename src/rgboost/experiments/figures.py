@@ -92,14 +92,19 @@ def _panel(
         panel.plot(curve["x"], curve[value], label=label_of(grid, one), **style)
         low, high = curve[f"{value}_low"], curve[f"{value}_high"]
         panel.fill_between(curve["x"], low, high, color=style["color"], alpha=0.13, lw=0)
+    end = 0.0
     if log:
         panel.set_xscale("log")
     else:  # as the paper draws it
-        panel.set_xlim(0, linear_ends(grid, series, series[0]["step"])[axis])
+        end = linear_ends(grid, series, series[0]["step"])[axis]
+        panel.set_xlim(0, end)
+        panel.locator_params(axis="x", nbins=6)
     if value == "gap":
         panel.set_yscale("log")
+        if not log:
+            panel.set_ylim(bottom=0.5 * _lowest_gap(series, axis, end))
     else:
-        panel.set_ylim(*limits_of_test_loss(series))
+        panel.set_ylim(*(limits_of_test_loss(series) if log else linear_limits(series, axis, end)))
     panel.grid(alpha=0.3, lw=0.6)
     panel.spines[["top", "right"]].set_visible(False)
 
@@ -126,3 +131,21 @@ def linear_ends(grid: list[int], series: list[dict[str, Any]], step: str) -> dic
         first_end = min(one[axis]["x"][-1] for one in mine)
         ends[axis] = float(min(whole[axis]["x"][done[0]], first_end) if len(done) else first_end)
     return ends
+
+
+def linear_limits(series: list[dict[str, Any]], axis: str, end: float) -> tuple[float, float]:
+    """Test losses after the first 2 % of a linear axis, where all curves are still steep."""
+    seen = [
+        value
+        for one in series
+        for x, value in zip(one[axis]["x"], one[axis]["test"], strict=True)
+        if 0.02 * end <= x <= end
+    ]
+    margin = 0.05 * (max(seen) - min(seen)) or 0.05
+    return min(seen) - margin, max(seen) + margin
+
+
+def _lowest_gap(series: list[dict[str, Any]], axis: str, end: float) -> float:
+    """The smallest median gap that an axis of this length shows."""
+    pairs = [(one[axis]["x"], one[axis]["gap"]) for one in series]
+    return min(gap for x, gaps in pairs for at, gap in zip(x, gaps, strict=True) if at <= end)

@@ -58,13 +58,21 @@ def _overview(studies: list[dict[str, Any]], judged: list[list[dict[str, str]]])
         cells = []
         for k, step in columns:
             found = [v for v in judged[k] if v["claim"] == claim and v["step"] == step]
-            cells.append(f"<td>{_badge(found[0]['status'])}</td>" if found else "<td></td>")
+            cells.append(f"<td>{_mark(found[0]['status'])}</td>" if found else "<td></td>")
         rows.append(f"<tr><td>{escape(claim)}</td>{''.join(cells)}</tr>")
     return (
         '<h3>What the paper claims, and what these runs say</h3><div class="scroll"><table>'
         f"<thead><tr><th></th>{head}</tr><tr><th>claim</th>{steps}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
+        "<p>✓ confirmed, ✗ not confirmed, ? undecided. Rules and figures are below.</p>"
     )
+
+
+def _mark(status: str) -> str:
+    """A badge of one sign: the table may have many columns."""
+    sign = {"confirmed": "✓", "not confirmed": "✗"}.get(status, "?")
+    kind = status.replace(" ", "-")
+    return f'<span class="badge {kind}" title="{status}" aria-label="{status}">{sign}</span>'
 
 
 def _badge(status: str) -> str:

@@ -82,7 +82,8 @@
     const xs = all.flatMap((s) => [s[axis].x[0], s[axis].x[s[axis].x.length - 1]]);
     const xHigh = log ? Math.max(...xs) : study.linear_ends[state.step][axis];
     const x = scale(log ? Math.min(...xs) : 0, xHigh, LEFT, WIDTH - RIGHT, log);
-    const [low, high] = value === "gap" ? gapLimits(all, axis) : study.test_limits[state.step];
+    const [low, high] = value === "gap" ? gapLimits(all, axis, xHigh)
+      : log ? study.test_limits[state.step] : linearLimits(all, axis, xHigh);
     const y = scale(low, high, HEIGHT - BOTTOM, TOP, value === "gap");
     for (const tick of x.ticks) {
       const at = x.at(tick.value);
@@ -118,13 +119,21 @@
     hover(holder, svg, inside, shown, axis, value, x, y, box);
   }
 
-  function gapLimits(series, axis) {
+  function gapLimits(series, axis, end) {
     let low = Infinity, high = 0;
     for (const s of series) {
-      low = Math.min(low, ...s[axis].gap);
+      low = Math.min(low, ...s[axis].gap.filter((_, k) => s[axis].x[k] <= end));
       high = Math.max(high, ...s[axis].gap_high);
     }
     return [low * 0.7, high * 1.4];
+  }
+
+  // Test losses after the first 2 % of a linear axis, where all curves are still steep.
+  function linearLimits(series, axis, end) {
+    const seen = series.flatMap((s) => s[axis].test.filter((_, k) =>
+      s[axis].x[k] >= 0.02 * end && s[axis].x[k] <= end));
+    const low = Math.min(...seen), high = Math.max(...seen), margin = 0.05 * (high - low) || 0.05;
+    return [low - margin, high + margin];
   }
 
   // The values of all series at the pointer.

@@ -30,7 +30,7 @@ def choose_task(task: TaskChoice, y: NDArray[Any]) -> tuple[Task, str]:
     whole numbers of which there are at most `MOST_CODES`. Everything else is regression.
     """
     if task is not TaskChoice.AUTO:
-        return task.value, "as asked"
+        return "regression" if task is TaskChoice.REGRESSION else "classification", "as asked"
     if y.dtype.kind not in "iuf":
         return "classification", "the target is not a number"
     values = np.unique(y)

@@ -1,6 +1,7 @@
 """rgboost predict."""
 
 import bz2
+import csv
 import io
 import json
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file
 
 import rgboost as package
@@ -43,12 +45,22 @@ def expected(frame, models, name):
     return package.load(models / name).predict(frame[["a", "b"]])
 
 
+def read(text):
+    """CSV as a frame of texts; numbers by Python, which takes the nearest double."""
+    rows = pd.DataFrame([*csv.DictReader(io.StringIO(text))])
+    numbers = [name for name in rows if name.startswith("prob")]
+    return rows.assign(**{name: [*map(float, rows[name])] for name in numbers})
+
+
+def numbers(text):
+    return [float(value) for value in read(text).prediction]
+
+
 def test_standard_output(rgboost, data, frame, models):
     done = rgboost("predict", models / "reg", data)
     assert done.code == 0, done.err
-    found = pd.read_csv(io.StringIO(done.out), float_precision="round_trip")
-    assert [*found] == ["prediction"]
-    np.testing.assert_array_equal(found.prediction, expected(frame, models, "reg"))
+    assert done.out.startswith("prediction\n")
+    np.testing.assert_array_equal(numbers(done.out), expected(frame, models, "reg"))
     assert done.err == ""
 
 
@@ -66,8 +78,7 @@ def test_file_with_id_and_probabilities(
         found = pd.read_parquet(out)
     else:
         raw = out.read_bytes()
-        text = io.BytesIO(bz2.decompress(raw) if name.endswith("bz2") else raw)
-        found = pd.read_csv(text, dtype={"key": str}, float_precision="round_trip")
+        found = read((bz2.decompress(raw) if name.endswith("bz2") else raw).decode())
     assert [*found] == ["key", "prediction", "probability_no", "probability_yes"]
     assert [*found.key] == [*frame.key]
     assert [*found.prediction] == [*expected(frame, models, "cls")]
@@ -94,8 +105,8 @@ def test_libsvm_keeps_the_numbering_of_the_training_file(rgboost, tmp_path, zero
     rows[:, 0] = 0  # the file has no index 0, whichever way it counts
     dump_svmlight_file(rows, X[:, 1], str(new), zero_based=zero_based)
     done = rgboost("predict", model, new)
-    found = pd.read_csv(io.StringIO(done.out), float_precision="round_trip").prediction
-    np.testing.assert_array_equal(found, package.load(model).predict(rows))
+    same = package.load(model).predict(csr_array(rows))
+    np.testing.assert_allclose(numbers(done.out), same, rtol=1e-14)
 
 
 def test_libsvm_features_that_the_model_does_not_know(rgboost, tmp_path, monkeypatch):
@@ -116,8 +127,7 @@ def test_model_without_names(rgboost, frame, tmp_path):
     model.save(tmp_path / "m")
     frame[["key", "a", "b"]].to_csv(tmp_path / "n.csv", index=False)
     done = rgboost("predict", tmp_path / "m", tmp_path / "n.csv", "--id", "key")
-    found = pd.read_csv(io.StringIO(done.out), float_precision="round_trip").prediction
-    np.testing.assert_array_equal(found, model.predict(X.to_numpy()))
+    np.testing.assert_array_equal(numbers(done.out), model.predict(X.to_numpy()))
     done = rgboost("predict", tmp_path / "m", tmp_path / "n.csv")
     assert done.code == 3
     assert "fitted to 2 features without names, this file has 3 columns" in done.err
@@ -132,7 +142,7 @@ def test_json(rgboost, data, models, tmp_path):
 def test_gaps_in_the_id_are_empty_cells(rgboost, models, tmp_path):
     (tmp_path / "n.csv").write_text('key,a,b\n,1,2\n"x,\ny",1,2\n')
     done = rgboost("predict", models / "reg", tmp_path / "n.csv", "--id", "key")
-    assert [*pd.read_csv(io.StringIO(done.out)).key.fillna("")] == ["", "x,\ny"]
+    assert [*read(done.out).key] == ["", "x,\ny"]
 
 
 class TestFaults:

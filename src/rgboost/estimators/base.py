@@ -189,7 +189,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
                 else check_count(self.gram_memory, "gram_memory"),
             )
         self.model_: Additive = boosted.model
-        self.coverage_ = boosted.prepared.coverage(boosted.model)
+        self.coverage_ = boosted.prepared.coverage(boosted.model, boosted.trace.learner)
         self.trace_: Trace = boosted.trace
         self.n_iter_ = len(boosted.trace)
         self.loss_ = loss

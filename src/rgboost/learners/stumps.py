@@ -121,8 +121,8 @@ class PreparedStumps(Prepared):
     def model(self, path: Path, intercept: float) -> StumpModel:
         return StumpModel.collapse(self.cuts, path, intercept)
 
-    def coverage(self, model: StumpModel) -> Coverage:
-        return Coverage.of(model, self.cuts, float(self.arrays.splits.total_weight))
+    def coverage(self, model: StumpModel, learner: NDArray[np.int64]) -> Coverage:
+        return Coverage.of(model, learner, self.cuts, float(self.arrays.splits.total_weight))
 
 
 def as_sorted_csc(X: Any) -> scipy.sparse.csc_array:

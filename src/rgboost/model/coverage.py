@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,40 +32,57 @@ class Coverage:
     density: NDArray[np.float64]
 
     @classmethod
-    def of(cls, model: StumpModel, cuts: Cuts, total: float) -> Coverage:
-        """From the weights at or below the thresholds; no pass over the rows."""
-        weights, edges, density = [], [], []
-        for g, (a, b) in zip(model.features, pairwise(model.starts), strict=True):
-            span = slice(cuts.offsets[g], cuts.offsets[g + 1])
-            thresholds, below = cuts.thresholds[span], cuts.left_weight[span]
-            at = np.searchsorted(thresholds, model.cuts[a:b])
-            weights.append(_between(below[at], total))
-            if len(thresholds) > DENSITY_CELLS:
-                cells = _spaced(thresholds[0], thresholds[-1])
-                below = np.interp(cells, thresholds, below)
-                thresholds = cells
-            edges.append(thresholds)
-            density.append(_between(below, total))
-        sizes = [len(e) for e in edges]
-        return cls(
-            total=float(total),
-            weights=_join(weights),
-            starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            edges=_join(edges),
-            density=_join(density),
-        )
+    def of(
+        cls, model: StumpModel, learner: NDArray[np.int64], cuts: Cuts, total: float
+    ) -> Coverage:
+        """From the weights at or below the thresholds; no pass over the rows.
+
+        ``learner`` are the weak-learners of the run, thresholds by their index in ``cuts``; the
+        path of the model is where it begins.
+        """
+        used = np.unique(learner[: len(model.feature)])
+        below = cuts.left_weight[used[used >= 0]]
+        starts, edges, density = _density(model.features, cuts, total)
+        return cls(float(total), _between(below, model.starts, total), starts, edges, density)
 
 
-def _spaced(low: float, high: float) -> NDArray[np.float64]:
-    """Evenly spaced edges, also where high - low would overflow."""
+def _density(
+    features: NDArray[np.int64], cuts: Cuts, total: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    first, size = cuts.offsets[features], np.diff(cuts.offsets)[features]
+    few = size <= DENSITY_CELLS
+    starts = _starts(np.where(few, size, DENSITY_CELLS - 1))
+    edges, below = np.empty(starts[-1]), np.empty(starts[-1])
+    source, target = _ranges(first[few], size[few]), _ranges(starts[:-1][few], size[few])
+    edges[target], below[target] = cuts.thresholds[source], cuts.left_weight[source]
     share = np.linspace(0.0, 1.0, DENSITY_CELLS - 1)
-    return (1.0 - share) * low + share * high
+    for k in np.flatnonzero(~few):
+        span, now = slice(first[k], first[k] + size[k]), slice(starts[k], starts[k + 1])
+        thresholds = cuts.thresholds[span]
+        # Not low + share (high - low): the difference of the largest numbers overflows.
+        edges[now] = (1.0 - share) * thresholds[0] + share * thresholds[-1]
+        below[now] = np.interp(edges[now], thresholds, cuts.left_weight[span])
+    return starts, edges, _between(below, starts, total)
 
 
-def _between(below: NDArray[np.float64], total: float) -> NDArray[np.float64]:
-    """Weights between neighbouring edges, from the weights below each of them."""
-    return np.maximum(np.diff(below, prepend=0.0, append=total), 0.0)  # rounding may undercut 0
+def _between(
+    below: NDArray[np.float64], starts: NDArray[np.int64], total: float
+) -> NDArray[np.float64]:
+    """Weights between neighbouring edges of each feature, from the weights below each edge."""
+    n = len(starts) - 1
+    upper = np.full(len(below) + n, total)
+    upper[np.arange(len(below)) + np.repeat(np.arange(n), np.diff(starts))] = below
+    weights = np.diff(upper, prepend=0.0)
+    first = starts[:-1] + np.arange(n)
+    weights[first] = upper[first]
+    return np.maximum(weights, 0.0)  # rounding may undercut 0
 
 
-def _join(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    return np.concatenate(parts) if parts else np.empty(0)
+def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+
+
+def _ranges(first: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.int64]:
+    """first[0], first[0] + 1, ... (size[0] of them), first[1], ..."""
+    starts = _starts(size)
+    return np.arange(starts[-1]) + np.repeat(first - starts[:-1], size)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from rgboost import RGBMRegressor
 from rgboost._atomic import write_atomically
 
 X = np.arange(20.0).reshape(10, 2)
+FOLDER = str(Path(rgboost.__file__).parent)
 
 
 def failing(number):
@@ -36,7 +38,8 @@ def test_a_crash_leaves_the_old_file(tmp_path, step):
     model.save(path)
     crash = """
 import os, sys
-from rgboost import _atomic as atomic
+sys.path.insert(0, sys.argv[3])  # the module alone: importing the package takes a while
+import _atomic as atomic
 def pieces():
     yield b"half of the "
     if sys.argv[2] == "write":
@@ -46,7 +49,7 @@ if sys.argv[2] != "write":
     setattr(atomic.os, sys.argv[2], lambda *args: os._exit(9))
 atomic.write_atomically(sys.argv[1], pieces())
 """
-    done = subprocess.run([sys.executable, "-c", crash, str(path), step], check=False)
+    done = subprocess.run([sys.executable, "-c", crash, str(path), step, FOLDER], check=False)
     assert done.returncode == 9
     np.testing.assert_array_equal(rgboost.load(path).predict(X), model.predict(X))
     model.save(path)

@@ -349,7 +349,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         )
         self._run_state, self._seeds = boosted.state, seeds
         self.model_: Additive = boosted.model
-        self.coverage_ = boosted.prepared.coverage(boosted.model)
+        self.coverage_ = boosted.prepared.coverage(boosted.model, boosted.trace.learner)
         self.trace_: Trace = boosted.trace
         self.n_iter_ = len(boosted.trace)
         self.best_iteration_ = boosted.best_iteration

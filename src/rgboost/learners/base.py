@@ -48,7 +48,7 @@ class Prepared(ABC):
     def model(self, path: Path, intercept: Any) -> Additive:
         """Collapse a path of weak-learners into a fitted model."""
 
-    def coverage(self, model: Any) -> Coverage | None:
+    def coverage(self, model: Any, learner: NDArray[np.int64]) -> Coverage | None:
         """Where the training rows lie on the features of a model; None for other models."""
         return None
 

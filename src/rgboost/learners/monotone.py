@@ -133,8 +133,8 @@ class PreparedMonotone(Prepared):
     def model(self, path: Path, intercept: Any) -> Additive:
         return self.inner.model(path, intercept)
 
-    def coverage(self, model: Any) -> Coverage:
-        return self.inner.coverage(model)
+    def coverage(self, model: Any, learner: NDArray[np.int64]) -> Coverage:
+        return self.inner.coverage(model, learner)
 
 
 @scratch_size.register(MonotoneStumps)

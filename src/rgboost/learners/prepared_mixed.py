@@ -52,8 +52,8 @@ class PreparedMixedStumps(Prepared):
     def model(self, path: Path, intercept: float) -> StumpModel:
         return collapse_mixed(self.cuts, self.layout.offsets, path, intercept)
 
-    def coverage(self, model: StumpModel) -> Coverage:
-        return Coverage.of(model, self.cuts, self.cuts.total_weight)
+    def coverage(self, model: StumpModel, learner: NDArray[np.int64]) -> Coverage:
+        return Coverage.of_mixed(model, self.cuts)
 
 
 def prepare_mixed(

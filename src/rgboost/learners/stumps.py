@@ -173,6 +173,6 @@ class PreparedStumps(Prepared):
             )
         return StumpModel.collapse(self.cuts, path, intercept, self.arrays.splits.total_weight)
 
-    def coverage(self, model: StumpModel | ClassStumpModel) -> Coverage:
+    def coverage(self, model: Any, learner: NDArray[np.int64]) -> Coverage:
         shape = model.shape if isinstance(model, ClassStumpModel) else model
-        return Coverage.of(shape, self.cuts, float(self.arrays.splits.total_weight))
+        return Coverage.of(shape, learner, self.cuts, float(self.arrays.splits.total_weight))

@@ -41,26 +41,42 @@ class Coverage:
     category_missing: Vector
 
     @classmethod
-    def of(cls, model: StumpModel, cuts: Cuts | MixedCuts, total: float) -> Coverage:
-        """From the weights of the bins; no pass over the rows."""
+    def of(
+        cls, model: StumpModel, learner: NDArray[np.int64], cuts: Cuts, total: float
+    ) -> Coverage:
+        """From the weights at or below the thresholds; no pass over the rows.
+
+        ``learner`` are the weak-learners of the run, thresholds by their index in ``cuts``; the
+        path of the model is where it begins.
+        """
+        used = np.unique(learner[: len(model.feature)])
+        below = cuts.left_weight[used[used >= 0]]
+        starts, edges, density = _density(model.features, cuts, total)
+        weights = _between(below, model.starts, total)
+        none, no_gaps = np.empty(0), np.zeros(len(model.features))
+        return cls(float(total), weights, no_gaps, starts, edges, density, none, none)
+
+    @classmethod
+    def of_mixed(cls, model: StumpModel, cuts: MixedCuts) -> Coverage:
+        """The same where features have missing values or categories."""
         weights, missing, edges, density = [], [], [], []
         for g, (a, b) in zip(model.features, pairwise(model.starts), strict=True):
-            thresholds, below, known, gaps = _bins_of(cuts, int(g), total)
+            thresholds, below, known, gaps = _bins_of(cuts, int(g))
             at = np.searchsorted(thresholds, model.cuts[a:b])
-            weights.append(_between(below[at], known))
+            weights.append(_steps(below[at], known))
             missing.append(gaps)
             if len(thresholds) > DENSITY_CELLS:
                 cells = _spaced(thresholds[0], thresholds[-1])
                 below = np.interp(cells, thresholds, below)
                 thresholds = cells
             edges.append(thresholds)
-            density.append(_between(below, known))
+            density.append(_steps(below, known))
         sizes = [len(e) for e in edges]
         by_category: list[Vector] = []
-        if model.categories is not None and isinstance(cuts, MixedCuts):
+        if model.categories is not None:
             by_category = [cuts.weights_of(g) for g in model.categories.features]
         return cls(
-            total=float(total),
+            total=float(cuts.total_weight),
             weights=_join(weights),
             missing=np.array(missing, np.float64),
             starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
@@ -71,15 +87,52 @@ class Coverage:
         )
 
 
-def _bins_of(cuts: Cuts | MixedCuts, g: int, total: float) -> tuple[Vector, Vector, float, float]:
+def _density(
+    features: NDArray[np.int64], cuts: Cuts, total: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    first, size = cuts.offsets[features], np.diff(cuts.offsets)[features]
+    few = size <= DENSITY_CELLS
+    starts = _starts(np.where(few, size, DENSITY_CELLS - 1))
+    edges, below = np.empty(starts[-1]), np.empty(starts[-1])
+    source, target = _ranges(first[few], size[few]), _ranges(starts[:-1][few], size[few])
+    edges[target], below[target] = cuts.thresholds[source], cuts.left_weight[source]
+    for k in np.flatnonzero(~few):
+        span, now = slice(first[k], first[k] + size[k]), slice(starts[k], starts[k + 1])
+        thresholds = cuts.thresholds[span]
+        edges[now] = _spaced(thresholds[0], thresholds[-1])
+        below[now] = np.interp(edges[now], thresholds, cuts.left_weight[span])
+    return starts, edges, _between(below, starts, total)
+
+
+def _between(
+    below: NDArray[np.float64], starts: NDArray[np.int64], total: float
+) -> NDArray[np.float64]:
+    """Weights between neighbouring edges of each feature, from the weights below each edge."""
+    n = len(starts) - 1
+    upper = np.full(len(below) + n, total)
+    upper[np.arange(len(below)) + np.repeat(np.arange(n), np.diff(starts))] = below
+    weights = np.diff(upper, prepend=0.0)
+    first = starts[:-1] + np.arange(n)
+    weights[first] = upper[first]
+    return np.maximum(weights, 0.0)  # rounding may undercut 0
+
+
+def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+
+
+def _ranges(first: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.int64]:
+    """first[0], first[0] + 1, ... (size[0] of them), first[1], ..."""
+    starts = _starts(size)
+    return np.arange(starts[-1]) + np.repeat(first - starts[:-1], size)
+
+
+def _bins_of(cuts: MixedCuts, g: int) -> tuple[Vector, Vector, float, float]:
     """Thresholds of a numeric feature, the weights at or below each, those of all its known
     values and of its missing ones."""
-    if isinstance(cuts, MixedCuts):
-        found = cuts.weights_of(g)
-        below = np.cumsum(found[:-1])
-        return cuts.edges_of(g), below[:-1], float(below[-1]), float(found[-1])
-    span = slice(cuts.offsets[g], cuts.offsets[g + 1])
-    return cuts.thresholds[span], cuts.left_weight[span], total, 0.0
+    found = cuts.weights_of(g)
+    below = np.cumsum(found[:-1])
+    return cuts.edges_of(g), below[:-1], float(below[-1]), float(found[-1])
 
 
 def _spaced(low: float, high: float) -> Vector:
@@ -88,8 +141,8 @@ def _spaced(low: float, high: float) -> Vector:
     return (1.0 - share) * low + share * high
 
 
-def _between(below: Vector, total: float) -> Vector:
-    """Weights between neighbouring edges, from the weights below each of them."""
+def _steps(below: Vector, total: float) -> Vector:
+    """Weights between neighbouring edges of a feature, from the weights below each of them."""
     return np.maximum(np.diff(below, prepend=0.0, append=total), 0.0)  # rounding may undercut 0
 
 

@@ -32,6 +32,7 @@ def quality(bench: Bench) -> None:
         threads=bench.threads,
         fresh=False,
         kept=False,
+        cpu=False,
         more=[],
         patience=PATIENCE,
     )

@@ -258,7 +258,7 @@ def test_auto_chooses_by_the_number_of_rows():
     explicit = RGBMRegressor(random_state=0, max_iter="cv").fit(X[:500], y[:500])
     np.testing.assert_array_equal(by_folds.cv_loss_, explicit.cv_loss_)
     assert by_folds.n_iter_ == explicit.n_iter_
-    assert RGBMRegressor().fit(X[:99], y[:99]).n_iter_ == 100
+    assert RGBMRegressor().fit(X[:29], y[:29]).n_iter_ == 100
     rare = (np.arange(500) < 3).astype(int)
     assert RGBMClassifier().fit(X[:500], rare).n_iter_ == 100  # too rare for five folds
     few = np.arange(2000) < 4

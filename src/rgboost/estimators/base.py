@@ -70,7 +70,7 @@ PARAMETERS = """
         1/sigma is small already.
     max_iter : int, "auto" or "cv"
         Number of iterations, at most. ``"auto"``: up to 20,000 if early stopping ends the fit;
-        else ``"cv"``, or 100 if there are fewer than 100 rows. ``"cv"``: as many as have the
+        else ``"cv"``, or 100 if there are fewer than 30 rows. ``"cv"``: as many as have the
         smallest loss in cross-validation with ``cv`` folds, at most 20,000, followed by a fit to
         all rows. With the squared loss and stumps the folds cost one pass over the data, and bins
         come from all rows; with other losses, ``cv`` fits. Rows are not held out besides;

@@ -16,7 +16,7 @@ from .holdout import StoppingPlan, TrainingRows, count_rarest
 MOST_ITERATIONS = 20_000
 """Of fits that stop by themselves, and of cross-validation."""
 
-FEW_ROWS = 100
+FEW_ROWS = 30
 FEW_ITERATIONS = 100
 """Fewer rows than that are not shared out among folds: so many iterations."""
 

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from .boosting import Trace, boost
     from .coordinate import random_then_greedy
     from .estimators import RGBMClassifier, RGBMRegressor
-    from .estimators.load import load
+    from .estimators.loading import load
     from .learners import Dictionary, Stumps
 
 __version__ = "0.1.0"

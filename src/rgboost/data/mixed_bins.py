@@ -23,7 +23,6 @@ from .binning import (
     SparseColumns,
     bin_dense,
     bin_sparse,
-    cut_sparse,
     empty_codes,
     encode_dense,
     encode_sparse,
@@ -178,18 +177,19 @@ def _dense_thresholds(x: NDArray[np.floating], plan: CutPlan, weight: Vector | N
 def _sparse_thresholds(
     X: scipy.sparse.csc_array, g: int, plan: CutPlan, weight: Vector | None, total: float
 ) -> Vector:
+    """Thresholds from the stored entries that are known, and one row for all that store nothing."""
     now = slice(X.indptr[g], X.indptr[g + 1])
     rows, data = X.indices[now], X.data[now]
     known = ~np.isnan(data)
-    gone = rows[~known]
-    n_known = X.shape[0] - len(gone)
-    if n_known == 0:
+    stored = np.ones(len(rows)) if weight is None else weight[rows]
+    rest = total - float(stored.sum())
+    weights = stored[known] if len(rows) == X.shape[0] else np.append(stored[known], rest)
+    if len(weights) == 0:
         return np.empty(0)
-    lost = float(len(gone)) if weight is None else float(weight[gone].sum())
-    w = np.empty(0) if weight is None else weight
-    indptr = np.array([0, known.sum()])
-    column = SparseColumns(n_known, indptr, rows[known], data[known], np.empty(0, np.int32))
-    return cut_sparse(column, plan, w, total - lost).thresholds
+    n = int(known.sum())
+    order = np.empty(0, np.int32)
+    column = SparseColumns(len(weights), np.array([0, n]), np.arange(n), data[known], order)
+    return bin_sparse(column, plan, weights)[0].thresholds
 
 
 def _for_each(function: Callable[[int], None], items: NDArray[np.int64], n_jobs: int) -> None:

@@ -188,7 +188,9 @@ def _sparse_thresholds(
         return np.empty(0)
     n = int(known.sum())
     order = np.empty(0, np.int32)
-    column = SparseColumns(len(weights), np.array([0, n]), np.arange(n), data[known], order)
+    column = SparseColumns(
+        len(weights), np.array([0, n]), np.arange(n, dtype=np.int32), data[known], order
+    )
     return bin_sparse(column, plan, weights)[0].thresholds
 
 

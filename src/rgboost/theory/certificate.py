@@ -20,7 +20,7 @@ from .training import one_blas_thread, training_of
 _SAME_LOSS = 1e-6
 """Relative difference from the training loss in the trace that tells other rows from the same."""
 
-MOST_PRODUCTS = 22.0
+MOST_PRODUCTS = 20.0
 MOST_PRODUCTS_TO_ROUNDING = 300.0
 
 
@@ -109,7 +109,7 @@ def certificate(
     tolerance : float, optional
         Stop as soon as the gap is known to be below this; go on until it is known to be above.
     max_products : float, optional
-        Budget of conjugate gradients, in passes over the data there and back. Default: 22, or 300
+        Budget of conjugate gradients, in passes over the data there and back. Default: 20, or 300
         if the radius is inf.
     n_jobs : threads; None for all that the process may use.
 

@@ -123,7 +123,7 @@ class Effort:
     enough: float = 1e-9
     tolerance: float | None = None
     steps: int = 20
-    products: float = 22.0
+    products: float = 20.0
 
 
 @dataclass

@@ -18,8 +18,10 @@ _EXACT = 1e-13
 _FLAT = 1e-3
 """Where the curvature is 0 (Huber's tails) this share of the largest one is taken at first."""
 
-_FAR = 0.05
-"""A step that gains more than this share of the loss is taken before a bound is worth its cost."""
+_FAR = 0.01
+_FAR_BY_PRODUCTS = 0.05
+"""A step that gains more than this share of the loss is taken before a bound is worth its cost:
+with a factor, and without one, where every step takes products anew."""
 
 _ROUGH = 0.25
 """Share of its gain that the error of such a step may have."""
@@ -64,7 +66,9 @@ class Searcher:
         n = ground.span.n_coordinates
         self.found = Search(score, loss, score, loss, np.zeros(n), loss, excess=math.inf)
         self.optimise = effort.tightness == 1.0
-        self.far = effort.enough if self.optimise else _FAR
+        self.far = _FAR if ground.exact else _FAR_BY_PRODUCTS
+        if self.optimise:
+            self.far = effort.enough
         self.flat = _FLAT
         self.length = 0.0
         self.go_on: bool | None = None

@@ -111,4 +111,4 @@ def _evaluated(
     c = columns.combination(z)
     c /= np.sqrt(columns.weight @ (c * c))
     upper = norm.norm(columns.inner_products(c))
-    return MinimalCosineAngle(min(lower, upper), upper, lower_method, upper_method, c)
+    return MinimalCosineAngle(float(min(lower, upper)), upper, lower_method, upper_method, c)

@@ -60,7 +60,7 @@ class ClassStumpModel:
     def from_wide(cls, wide: StumpModel) -> ClassStumpModel:
         """From a `StumpModel` whose arrays of values have a column for each class."""
         values = {name: getattr(wide, name) for name in _PER_CLASS}
-        first = {name: np.ascontiguousarray(array[:, 0]) for name, array in values.items()}
+        first: dict[str, Any] = {name: array[:, 0].copy() for name, array in values.items()}
         intercept: Any = wide.intercept
         shape = replace(wide, intercept=float(intercept[0]), **first)
         return cls(shape=shape, intercept=intercept, **values)

@@ -22,6 +22,7 @@ class ModelColumns:
     ) -> None:
         self.names = feature_names(estimator)
         self.n_features: int = estimator.n_features_in_
+        self.labels = _labels_by_name(estimator, self.names)
         self.path = path
         self.format = format
         self.id = id
@@ -44,10 +45,14 @@ class ModelColumns:
         if self.format == "libsvm":
             # Features that the model does not know are left out, not refused.
             return {"n_features": WIDEST, **self.numbering, **options}
-        if self.format == "csv" and self.id is not None and self.id not in (self.names or ()):
-            # As it is written: 007 is not 7.
-            return {**options, "dtypes": {self.id: "str", **(options.get("dtypes") or {})}}
-        return options
+        if self.format != "csv":
+            return options
+        # As they are written: 007 is not 7. And a batch without texts would be taken for numbers.
+        texts = [name for name, labels in self.labels.items() if labels.dtype.kind == "U"]
+        if self.id is not None and self.id not in (self.names or ()):
+            texts.append(self.id)
+        given = options.get("dtypes") or {}
+        return {**options, "dtypes": {**dict.fromkeys(texts, "str"), **given}} if texts else options
 
     def split(self, table: Table) -> tuple[Table, Columns]:
         """The batch with the model's columns in the model's order, and the column to keep."""
@@ -74,8 +79,15 @@ class ModelColumns:
                 f"has {len(names)} columns, leave out the others",
                 path=self.path,
             )
-        check_numbers(table, names, self.rows_before - table.n_rows, self.options)
+        numbers = [name for name in names if name not in self.labels]
+        check_numbers(table, numbers, self.rows_before - table.n_rows, self.options)
         found = with_columns(table, names)
         if self.names is None:
             return dataclasses.replace(found, X=found.X.to_numpy(dtype=float))
         return found
+
+
+def _labels_by_name(estimator: Any, names: list[str] | None) -> dict[str, Any]:
+    """The labels of the columns whose values are categories."""
+    found = estimator.input_.labels
+    return {name: found[g] for g, name in enumerate(names or ()) if found[g] is not None}

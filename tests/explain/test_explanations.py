@@ -164,3 +164,71 @@ def test_without_shap(model, monkeypatch):
     local = model.explain_local(pd.DataFrame(X[:2], columns=list("abcde")))
     with pytest.raises(ImportError, match="pip install shap"):
         local.to_shap()
+
+
+def mixed_rows(n=200):
+    """Categories as strings and as numbers, and missing values."""
+    draw = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": draw.normal(size=n).round(1)})
+    frame["kind"] = np.array(["a", "b", "c", None], object)[draw.integers(0, 4, n)]
+    frame["size"] = pd.Categorical(np.array([2.5, 7.0])[draw.integers(0, 2, n)])
+    frame.loc[::6, "x"] = np.nan
+    known = frame["kind"].map({"a": 1.0, "b": -1.0, "c": 2.0}).fillna(0.5)
+    return frame, frame["x"].fillna(2.0) + known + frame["size"].astype(float)
+
+
+def test_categories_and_missing_values():
+    frame, target = mixed_rows()
+    weight = np.random.default_rng(2).integers(1, 4, len(frame)).astype(float)
+    model = RGBMRegressor(max_iter=80, random_state=0).fit(frame, target, weight)
+    explanation, local = model.explain_global(), model.explain_local(frame)
+    np.testing.assert_array_equal(local.score(), model.predict(frame))
+    assert [shape.name for shape in explanation] == ["kind", "size", "x"]
+    kind = explanation["kind"]
+    assert kind.categories.tolist() == ["a", "b", "c"]
+    for label, value, rows in zip(kind.categories, kind.values, kind.weights, strict=True):
+        mine = (frame["kind"] == label).to_numpy()
+        np.testing.assert_array_equal(local.contributions[mine, 0], value)
+        assert rows == weight[mine].sum()
+    gone = frame["kind"].isna().to_numpy()
+    np.testing.assert_array_equal(local.contributions[gone, 0], kind.missing)
+    assert kind.missing_weight == weight[gone].sum()
+    gaps = frame["x"].isna().to_numpy()
+    np.testing.assert_array_equal(local.contributions[gaps, 2], explanation["x"].missing)
+    assert explanation["x"].missing_weight == weight[gaps].sum()
+    assert explanation["size"].categories.tolist() == [2.5, 7.0]
+    shown = local.shown_values()
+    assert [label for label in shown[:, 0]] == frame["kind"].where(~gone, None).tolist()
+    np.testing.assert_allclose(
+        np.average(local.centered().contributions, axis=0, weights=weight), 0, atol=1e-12
+    )
+    spread = np.sqrt(np.average(local.centered().contributions ** 2, axis=0, weights=weight))
+    np.testing.assert_allclose(
+        model.feature_importances_[local.features], spread / spread.sum(), rtol=1e-10
+    )
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_several_classes():
+    labels = np.array(["low", "middle", "high"])[np.digitize(y, [0.0, 2.0])]
+    model = RGBMClassifier(max_iter=60, max_bins=64, random_state=0).fit(X, labels)
+    explanation, local = model.explain_global(), model.explain_local(X)
+    assert explanation.classes.tolist() == ["high", "low", "middle"]
+    assert local.contributions.shape == (300, len(explanation), 3)
+    scores = model.decision_function(X)
+    np.testing.assert_array_equal(local.score(), scores)
+    np.testing.assert_array_equal(local.of_class(1).score(), scores[:, 1])
+    np.testing.assert_allclose(local.centered().intercept, scores.mean(axis=0), atol=1e-10)
+    spread = np.sqrt((local.contributions.std(axis=0) ** 2).sum(axis=1))
+    np.testing.assert_allclose(
+        model.feature_importances_[local.features], spread / spread.sum(), rtol=1e-10
+    )
+    unused = [g for g in range(5) if g not in local.features]
+    for g in unused:
+        np.testing.assert_array_equal(explanation[g].at(X[:, g]), np.zeros((300, 3)))
+    pytest.importorskip("shap")
+    found = local.to_shap()
+    np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, scores, atol=1e-10)
+    assert list(found.output_names) == ["high", "low", "middle"]
+    with pytest.raises(ValueError, match="not more than two classes"):
+        local.of_class(0).of_class(0)

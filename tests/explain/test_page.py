@@ -54,9 +54,9 @@ def test_functions_are_centered_and_weighted(model):
     explanation = model.explain_global()
     for feature in page_data(model)["features"]:
         shape = explanation[feature["name"]]
-        np.testing.assert_allclose(feature["values"], shape.values - shape.mean, rtol=1e-5)
+        np.testing.assert_allclose(feature["values"], [shape.values - shape.mean], rtol=1e-5)
         np.testing.assert_allclose(feature["weights"], shape.weights, rtol=1e-5)
-        assert len(feature["values"]) == len(feature["cuts"]) + 1
+        assert len(feature["values"][0]) == len(feature["cuts"]) + 1
         assert len(feature["density"]) == len(feature["cells"]) + 1
         assert feature["range"][0] < min(feature["cells"])
         assert feature["range"][1] > max(feature["cells"])
@@ -79,3 +79,29 @@ def test_a_model_without_functions_has_a_page(tmp_path):
 def test_unfitted(tmp_path):
     with pytest.raises(NotFittedError):
         write_page(RGBMRegressor(), tmp_path / "page.html")
+
+
+def test_categories_and_gaps_have_values(tmp_path):
+    rows = pd.DataFrame({"kind": np.array(["a", "b", None], object)[np.arange(200) % 3]})
+    rows["size"] = np.where(np.arange(200) % 7 == 0, np.nan, X["age"])
+    rows["many"] = pd.Categorical(np.arange(200) % 40 + 0.5)
+    effect = (np.arange(200) % 3) + rows["size"].fillna(4) + (np.arange(200) % 40) / 9
+    model = RGBMRegressor(max_iter=60, random_state=0).fit(rows, effect)
+    found = {feature["name"]: feature for feature in page_data(model)["features"]}
+    assert found["kind"]["categories"] == ["a", "b"]
+    assert found["kind"]["missing_weight"] == 66
+    assert found["size"]["missing"][0] > 0
+    assert found["size"]["missing_weight"] == 29
+    assert found["many"]["categories"][:2] == ["0.5", "1.5"]
+    assert (len(found["many"]["categories"]), found["many"]["left_out"]) == (30, 10)
+    write_page(model, tmp_path / "page.html")
+
+
+def test_several_classes_have_a_function_each():
+    labels = np.array(["low", "middle", "high"])[np.digitize(y, [0.5, 1.5])]
+    model = RGBMClassifier(max_iter=30, random_state=0).fit(X, labels)
+    data = page_data(model)
+    assert data["classes"] == ["high", "low", "middle"]
+    assert "of each class" in data["formula"]
+    for feature in data["features"]:
+        assert np.shape(feature["values"]) == (3, len(feature["weights"]))

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from rgboost import RGBMRegressor
+from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.boosting import Trace
 from rgboost.plot import (
     ImportanceDisplay,
@@ -106,6 +106,47 @@ def test_waterfall(model, most):
     assert ("9 other features" in labels) == (most == 4)
     with pytest.raises(IndexError, match="row=200 does not exist; the explanation has 200 rows"):
         WaterfallDisplay.from_estimator(model, X, row=200)
+
+
+def test_categories_gaps_and_classes():
+    rows = X[["feature 0"]].copy()
+    rows.loc[::5, "feature 0"] = np.nan
+    rows["kind"] = np.array(["a", "b", "c", None], object)[np.arange(200) % 4]
+    effect = rows["feature 0"].fillna(2) + np.arange(200) % 4
+    model = RGBMRegressor(max_iter=40, random_state=0).fit(rows, effect)
+    shapes = model.explain_global().centered()
+    display = ShapeFunctionDisplay.from_estimator(model, ["kind", "feature 0"])
+    heights = [bar.get_height() for bar in display.lines_[0]]
+    np.testing.assert_allclose(heights, [*shapes["kind"].values, shapes["kind"].missing])
+    ticks = [text.get_text() for text in display.ax_[0].get_xticklabels()]
+    assert ticks == ["a", "b", "c", "missing"]
+    point = display.ax_[1].lines[1].get_ydata()
+    np.testing.assert_allclose(point, [shapes["feature 0"].missing])
+    fall = WaterfallDisplay.from_estimator(model, rows, row=3)
+    labels = [text.get_text() for text in fall.ax_.get_yticklabels()]
+    assert "kind = missing" in labels
+    assert fall.score_ == model.predict(rows.iloc[[3]])[0]
+    display.figure_.canvas.draw()
+
+
+def test_several_classes():
+    labels = np.array(["low", "middle", "high"])[np.digitize(y, [-1, 1])]
+    model = RGBMClassifier(max_iter=40, random_state=0).fit(X, labels)
+    display = ShapeFunctionDisplay.from_estimator(model, [0, 3])
+    assert display.lines_.shape == (2, 3)
+    shape = model.explain_global().centered()[0]
+    for c in range(3):
+        np.testing.assert_allclose(display.lines_[0, c].get_ydata()[::2], shape.values[:, c])
+    display.figure_.canvas.draw()
+    ImportanceDisplay.from_estimator(model)
+    best = WaterfallDisplay.from_estimator(model, X, row=2)
+    scores = model.decision_function(X)[2]
+    assert best.score_ == scores.max()
+    other = WaterfallDisplay.from_estimator(model, X, row=2, label="middle")
+    assert other.score_ == scores[2]
+    assert "score of middle" in other.ax_.get_xlabel()
+    with pytest.raises(ValueError, match="label='top' is none of the classes"):
+        WaterfallDisplay.from_estimator(model, X, row=2, label="top")
 
 
 def test_flat_models_have_pictures():

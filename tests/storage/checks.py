@@ -52,6 +52,8 @@ def use(model, X):
     with np.errstate(all="ignore"), suppress(ValueError, TypeError):
         model.predict(X)
         explanation = model.explain_local(X)
-        np.testing.assert_array_equal(explanation.score(), model.model_.score(X))
+        explanation.shown_values()
+        np.testing.assert_array_equal(explanation.score(), model.model_.score(model._check_rows(X)))
         model.feature_importances_  # noqa: B018
+        model.explain_global().centered()
         list(zip(range(3), model.staged_predict(X), strict=False))

@@ -39,10 +39,25 @@ def models():
     frame = pd.DataFrame(ROWS, columns=["length", "größe", "<&>"])
     yield "objects", objects.fit(frame, y, np.arange(1.0, 21.0))
     labels = np.where(y > y.mean(), "high", "low")
+    mixed = mixed_rows()
+    yield "mixed", RGBMRegressor(max_iter=15, random_state=3, selection="all").fit(mixed, y)
+    three = np.array(["low", "middle", "high"])[np.digitize(y, [1.0, 3.0])]
+    yield "classes", RGBMClassifier(max_iter=15, max_bins=8, random_state=4).fit(ROWS, three)
     yield "classifier", RGBMClassifier(max_iter=15, max_bins=8, random_state=2).fit(ROWS, labels)
 
 
+def mixed_rows():
+    """Categories that are strings and numbers, and missing values."""
+    frame = pd.DataFrame(ROWS, columns=["length", "kind", "size"])
+    frame.loc[::6, "length"] = np.nan
+    frame["kind"] = np.array(["ä", "b", None, "日本"], object)[np.arange(20) % 4]
+    frame["size"] = pd.Categorical(np.array([0.5, 2.0, 1e6])[np.arange(20) % 3])
+    return frame
+
+
 def rows_for(model):
+    if model.input_.categorical.any():
+        return mixed_rows()
     names = getattr(model, "feature_names_in_", None)
     return ROWS if names is None else pd.DataFrame(ROWS, columns=names)
 
@@ -50,7 +65,7 @@ def rows_for(model):
 def expected(model):
     """What the model says, exactly: floats are written so that they come back as they were."""
     return {
-        "score": model.model_.score(ROWS).tolist(),
+        "score": model.explain_local(rows_for(model)).score().tolist(),
         "prediction": model.predict(rows_for(model)).tolist(),
         "importances": model.feature_importances_.tolist(),
         "train_loss": model.trace_.train_loss.tolist(),

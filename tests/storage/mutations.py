@@ -7,6 +7,7 @@ and sets the checksum right: such a file must be refused, or be a model that can
 
 import hashlib
 import json
+import math
 import random
 import struct
 
@@ -162,12 +163,12 @@ def change_shape(data, rng):
     name = rng.choice([name for name in header if name != "__metadata__"])
     entry = header[name]
     start, stop = entry["data_offsets"]
-    size = 8 if entry["dtype"] != "U8" else 1
+    size = (8 if entry["dtype"] != "U8" else 1) * math.prod(entry["shape"][1:])
     more = size * rng.choice([-1, 1, 3])
     if stop + more < start:
         return truncate(data, rng)
     tensors = tensors[: min(stop, stop + more)] + bytes(max(more, 0)) + tensors[stop:]
-    entry["shape"] = [entry["shape"][0] + more // size]
+    entry["shape"][0] += more // max(size, 1)
     for other in header.values():
         place = other.get("data_offsets")
         if place and place[0] >= stop and other is not entry:

@@ -7,22 +7,16 @@ import numpy as np
 import pytest
 
 import rgboost
-from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.storage import StorageError
 
 from .checks import check_mutant, load_peak
+from .make_models import some_models
 from .mutations import join, mutants, split
-
-X = np.random.default_rng(0).normal(size=(60, 3))
-y = X[:, 0] + np.sin(3 * X[:, 1])
 
 
 @pytest.fixture(scope="module")
 def models():
-    return [
-        RGBMRegressor(max_iter=12, groups=[[0, 1], [2]], random_state=0).fit(X, y),
-        RGBMClassifier(max_iter=12, max_bins=8).fit(X, np.where(y > 0, "yes", "no")),
-    ]
+    return [model for model, _ in some_models()]
 
 
 @pytest.fixture(scope="module")
@@ -37,19 +31,19 @@ def files(models, tmp_path_factory):
 
 def test_changed_files(models, files, tmp_path):
     """Some hundred of what `benchmarks/fuzz_storage.py` does with thousands."""
-    path = tmp_path / "model"
+    path, rows = tmp_path / "model", [rows for _, rows in some_models()]
     refused = [
-        check_mutant(hostile, models[which], data, path, X)
-        for hostile, which, _, data in mutants(files, 600, seed=1)
+        check_mutant(hostile, models[which], data, path, rows[which])
+        for hostile, which, _, data in mutants(files, 800, seed=1)
     ]
     assert sum(refused) > 400
     assert not all(refused)
 
 
-def test_the_hostile_know_the_checksum(models, files, tmp_path):
+def test_the_hostile_know_the_checksum(files, tmp_path):
     path = tmp_path / "model"
-    for model, data in zip(models, files, strict=True):
-        assert not check_mutant(False, model, join(*split(data)), path, X)
+    for (model, rows), data in zip(some_models(), files, strict=True):
+        assert not check_mutant(False, model, join(*split(data)), path, rows)
 
 
 def test_every_flipped_bit_is_noticed(files, tmp_path):
@@ -136,7 +130,7 @@ def test_messages(change, message, files, tmp_path):
 def test_unknown_tensors(files, tmp_path):
     header, tensors = split(files[0])
     place = [len(tensors), len(tensors) + 8]
-    header["model.missing"] = {"dtype": "F64", "shape": [1], "data_offsets": place}
+    header["model.extra"] = {"dtype": "F64", "shape": [1], "data_offsets": place}
     (tmp_path / "model").write_bytes(join(header, tensors + bytes(8)))
     with pytest.raises(StorageError, match="unknown tensor 'model"):
         rgboost.load(tmp_path / "model")
@@ -163,3 +157,62 @@ def test_what_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(StorageError, match="It is not a file"):
         rgboost.load(tmp_path / "pipe")
+
+
+def with_tensor(data, name, change):
+    """Other numbers in a tensor, the checksum set right."""
+    header, tensors = split(data)
+    start, stop = header[name]["data_offsets"]
+    dtype = {"F64": "<f8", "I64": "<i8", "U8": "u1"}[header[name]["dtype"]]
+    array = np.frombuffer(tensors[start:stop], dtype).copy()
+    change(array)
+    return join(header, tensors[:start] + array.tobytes() + tensors[stop:])
+
+
+def put(value, at=0):
+    def change(array):
+        array[at] = value
+
+    return change
+
+
+MIXED, CLASSES = 2, 3
+WRONG = [
+    (MIXED, "categories.features", put(99), "labels|categories"),
+    (MIXED, "categories.starts", put(1 << 40, -1), "categories.starts"),
+    (MIXED, "categories.values", put(7.0, -1), "categories.values"),
+    (MIXED, "categories.values", put(0.5), "categories.values"),
+    (MIXED, "categories.iteration", put(0, -1), "categories.iteration"),
+    (MIXED, "categories.feature", put(0), "categories.feature"),
+    (MIXED, "labels.features", put(99, -1), "labels.features"),
+    (MIXED, "labels.sizes", put(-1), "labels.sizes"),
+    (MIXED, "labels.sizes", put((1 << 63) - 1), "labels.sizes"),
+    (MIXED, "labels.strings", put(2), "labels.strings"),
+    (MIXED, "labels.text", put(255), "labels.text"),
+    (MIXED, "labels.ends", put(1 << 50), "labels.ends"),
+    (MIXED, "input.categorical", put(3), "input.categorical"),
+    (MIXED, "coverage.category_weights", put(-1.0), "coverage.category_weights"),
+    (MIXED, "coverage.missing", put(-1.0), "coverage.weights"),
+    (CLASSES, "model.features", put(3, -1), "model.features"),
+    (CLASSES, "model.starts", put(1 << 40, -1), "model.starts"),
+]
+
+
+@pytest.mark.parametrize(("which", "name", "change", "message"), WRONG, ids=[w[1] for w in WRONG])
+def test_wrong_indices(which, name, change, message, files, tmp_path):
+    (tmp_path / "model").write_bytes(with_tensor(files[which], name, change))
+    with pytest.raises(StorageError, match=rf"Its value \S*({message})\S* is not valid"):
+        rgboost.load(tmp_path / "model")
+
+
+def test_numbers_of_classes_must_agree(files, tmp_path):
+    for change in (
+        lambda v: v["fitted"]["loss_"]["arguments"].update(n_classes=4),
+        lambda v: v["fitted"].update(loss_={"object": "Logistic", "arguments": {}}),
+        lambda v: v["fitted"]["classes_"]["array"].append("more"),
+        lambda v: v["fitted"].update(intercept_=0.5),
+        lambda v: v["parts"]["model"]["intercept"]["array"].append(0.5),
+    ):
+        (tmp_path / "model").write_bytes(with_document(files[CLASSES], change))
+        with pytest.raises(StorageError, match=r"is not valid|too long"):
+            rgboost.load(tmp_path / "model")

@@ -7,13 +7,15 @@ import pytest
 
 import rgboost
 
-from .make_fixtures import FOLDER, ROWS, rows_for
+from .make_fixtures import FOLDER, rows_for
 
 FILES = sorted(FOLDER.glob("*.safetensors"))
 
 
 def test_fixtures_are_there():
-    assert {path.stem for path in FILES} >= {"regressor_1", "objects_1", "classifier_1"}
+    assert {path.stem for path in FILES} >= {
+        "regressor_1", "objects_1", "classifier_1", "mixed_1", "classes_1",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -21,7 +23,7 @@ def test_old_file(path):
     model = rgboost.load(path)
     expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     rows = rows_for(model)
-    np.testing.assert_array_equal(model.model_.score(ROWS), expected["score"])
+    np.testing.assert_array_equal(model.model_.score(model._check_rows(rows)), expected["score"])
     np.testing.assert_array_equal(model.predict(rows), expected["prediction"])
     np.testing.assert_array_equal(model.explain_local(rows).score(), expected["score"])
     np.testing.assert_allclose(model.feature_importances_, expected["importances"], rtol=1e-12)

@@ -20,6 +20,7 @@ class FittedModelMixin:
 
     model_: Any
     coverage_: Any
+    input_: Any
     n_features_in_: int
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -28,7 +29,8 @@ class FittedModelMixin:
         No pickle is involved: the file holds numbers and text, and loading one that somebody else
         made runs no code of theirs. A file that is there is replaced when the new one is whole.
         Parameters, classes, names, tables, path and trace are stored, so that everything but a
-        loss or a dictionary of your own comes back as it was (callbacks are left out).
+        loss or a dictionary of your own comes back as it was; callbacks, certificates in the trace
+        and what ``warm_start`` goes on from are left out.
         """
         check_is_fitted(self)
         write_model(self, path, f"rgboost {version('rgboost')}")
@@ -42,20 +44,33 @@ class FittedModelMixin:
 
             sd_g / sum_h sd_h,    sd_g^2 = sum_i w_i (table_g(x_ig) - mean_g)^2 / sum_i w_i.
 
-        A feature that the model does not use has importance 0. If it uses none, all are 0.
+        With more than two classes, sd_g^2 is the sum of that over the classes. Missing values and
+        categories count like other values. A feature that the model does not use has importance
+        0. If it uses none, all are 0.
         """
         check_is_fitted(self)
         return self.explain_global().importances
 
     def explain_global(self) -> GlobalExplanation:
-        """The model as a sum of step functions: edges, values, weights of the rows, names."""
+        """The model as a sum of functions of one feature each: edges, values, weights, names.
+
+        Numeric features have step functions, categorical ones a value for each category; missing
+        values have a value of their own. With more than two classes there is a function for each.
+        """
         check_is_fitted(self)
-        return GlobalExplanation.of(self.model_, self.coverage_, self._feature_names())
+        return GlobalExplanation.of(
+            self.model_,
+            self.coverage_,
+            self._feature_names(),
+            self.input_.labels,
+            getattr(self, "classes_", None),
+        )
 
     def explain_local(self, X: Any) -> LocalExplanation:
         """What each feature contributes to the score of every row of X.
 
-        Intercept and contributions, added in the order of the features, are the raw score.
+        Intercept and contributions, added from the first column to the last, are the raw score;
+        with more than two classes contributions are (rows, features, classes).
         """
         rows = self._check_rows(X)
         return LocalExplanation.of(self.explain_global(), rows)

@@ -10,21 +10,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Coverage, StumpModel
+from ..data.mixed_bins import find_categories
+from ..model import ClassStumpModel, Coverage, StumpModel
 
 
 @dataclass(frozen=True)
 class ShapeFunction:
-    """What a feature adds to the score: ``values[k]`` where ``edges[k] < x <= edges[k + 1]``.
+    """What a feature adds to the score: ``values[k]`` where ``edges[k] < x <= edges[k + 1]``, or
+    where x is ``categories[k]``; ``missing`` where it is missing (or an unknown category).
 
     Attributes
     ----------
     feature, name : index and name of the feature.
-    cuts : the K - 1 places where the function steps.
-    values : its K values, from left to right.
-    weights : the weight (without ``sample_weight``: the number) of training rows on each step.
+    cuts : the K - 1 places where the function steps; none if the feature is categorical.
+    values : its K values, from left to right, or by category. With C > 2 classes (K, C): a
+        function for each class.
+    weights : the weight (without ``sample_weight``: the number) of training rows on each step, or
+        in each category.
     density_edges, density : the same on finer cells, for a picture of the data: one more weight
-        than edges, the first and the last cell are open.
+        than edges, the first and the last cell are open. None of a categorical feature.
+    missing : the value for missing values; with C > 2 classes (C,).
+    missing_weight : the weight of the training rows that have none.
+    categories : the labels of the categories, or None if the feature is not categorical.
+    codes : the numbers of the categories in the matrix of rows, or None.
+    classes : the labels of C > 2 classes, or None.
     """
 
     feature: int
@@ -34,6 +43,11 @@ class ShapeFunction:
     weights: NDArray[np.float64]
     density_edges: NDArray[np.float64]
     density: NDArray[np.float64]
+    missing: Any = 0.0
+    missing_weight: float = 0.0
+    categories: NDArray | None = None
+    codes: NDArray[np.float64] | None = None
+    classes: NDArray | None = None
 
     @property
     def edges(self) -> NDArray[np.float64]:
@@ -41,18 +55,29 @@ class ShapeFunction:
         return np.concatenate([[-np.inf], self.cuts, [np.inf]])
 
     @property
-    def mean(self) -> float:
-        """The mean value over the training rows."""
-        return float(np.average(self.values, weights=self.weights))
+    def mean(self) -> Any:
+        """The mean value over the training rows; with several classes, of each."""
+        values, weights = self._with_missing()
+        found = np.average(values, axis=0, weights=weights)
+        return float(found) if values.ndim == 1 else found
 
     @property
     def spread(self) -> float:
-        """The standard deviation over the training rows."""
-        off = self.values - self.mean
+        """The standard deviation over the training rows; of several classes, the root of the sum
+        of their squares."""
+        values, weights = self._with_missing()
+        off = values - self.mean
         scale = float(np.abs(off).max())  # squares of very large and very small values exist, too
         if scale == 0.0:
             return 0.0
-        return scale * float(np.sqrt(np.average((off / scale) ** 2, weights=self.weights)))
+        squares = (off / scale) ** 2
+        squares = squares if squares.ndim == 1 else squares.sum(axis=1)
+        return scale * float(np.sqrt(np.average(squares, weights=weights)))
+
+    def _with_missing(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Values and weights, those of missing values last."""
+        values = np.concatenate([self.values, np.asarray(self.missing, np.float64)[None]])
+        return values, np.append(self.weights, self.missing_weight)
 
     @property
     def plot_range(self) -> tuple[float, float]:
@@ -63,21 +88,32 @@ class ShapeFunction:
         return float(low - room), float(high + room)
 
     def at(self, x: Any) -> NDArray[np.float64]:
-        """The function at some values of the feature."""
-        return self.values[np.searchsorted(self.cuts, x)]
+        """The function at some values of the feature; categories by their numbers (``codes``)."""
+        values, _ = self._with_missing()
+        found = np.asarray(x, np.float64)
+        if self.codes is not None:
+            return values[find_categories(found, self.codes)]
+        place = np.searchsorted(self.cuts, found)
+        return values[np.where(np.isnan(found), len(self.values), place)]
 
     def centered(self) -> ShapeFunction:
         """The function less its mean."""
-        return replace(self, values=self.values - self.mean)
+        return replace(self, values=self.values - self.mean, missing=self.missing - self.mean)
+
+    def of_class(self, c: int) -> ShapeFunction:
+        """The function of one of several classes."""
+        return replace(self, values=self.values[:, c], missing=float(self.missing[c]), classes=None)
 
 
 @dataclass(frozen=True)
 class GlobalExplanation:
     """score(x) = intercept + sum of the shape functions.
 
-    ``functions`` has those of the features that the model uses, in the order of the features;
-    ``explanation["name"]`` or ``explanation[index]`` gives that of any feature (of an unused one:
-    zero). ``importances`` has an entry per feature, see ``feature_importances_``.
+    ``functions`` has those of the features that the model uses: categorical features first, then
+    the others, each in the order of the features. ``explanation["name"]`` or
+    ``explanation[index]`` gives that of any feature (of an unused one: zero). ``importances`` has
+    an entry per feature, see ``feature_importances_``. With more than two classes there is a score
+    for each: ``intercept`` and the values of functions have an entry for each of ``classes``.
 
     Examples
     --------
@@ -90,35 +126,35 @@ class GlobalExplanation:
     (array([ -inf, 0.003,   inf]), array([235., 207.]))
     """
 
-    intercept: float
+    intercept: Any
     functions: tuple[ShapeFunction, ...]
     names: Sequence[str]
     total_weight: float
+    classes: NDArray | None = None
 
     @classmethod
-    def of(cls, model: Any, coverage: Coverage | None, names: Sequence[str]) -> GlobalExplanation:
-        """From the tables of a fitted model."""
-        if not isinstance(model, StumpModel) or coverage is None:
+    def of(
+        cls,
+        model: Any,
+        coverage: Coverage | None,
+        names: Sequence[str],
+        labels: Sequence[NDArray | None] | None = None,
+        classes: NDArray | None = None,
+    ) -> GlobalExplanation:
+        """From the tables of a fitted model; ``labels[g]`` are those of feature g's categories."""
+        if not isinstance(model, StumpModel | ClassStumpModel) or coverage is None:
             raise TypeError(
                 "Only models of stumps have shape functions; this one is a combination of a "
                 "dictionary's columns, see model_.coef."
             )
-        functions = []
-        spans = zip(pairwise(model.starts), pairwise(coverage.starts), strict=True)
-        for k, ((a, b), (c, d)) in enumerate(spans):
-            g = int(model.features[k])
-            functions.append(
-                ShapeFunction(
-                    feature=g,
-                    name=str(names[g]),
-                    cuts=model.cuts[a:b],
-                    values=model.tables[a + k : b + k + 1],
-                    weights=coverage.weights[a + k : b + k + 1],
-                    density_edges=coverage.edges[c:d],
-                    density=coverage.density[c + k : d + k + 1],
-                )
-            )
-        return cls(model.intercept, tuple(functions), names, coverage.total)
+        several = isinstance(model, ClassStumpModel)
+        wide: StumpModel = model.wide() if isinstance(model, ClassStumpModel) else model
+        classes = classes if several else None
+        functions = [
+            *_of_categories(wide, coverage, names, labels, classes),
+            *_of_numbers(wide, coverage, names, classes),
+        ]
+        return cls(wide.intercept, tuple(functions), names, coverage.total, classes)
 
     @property
     def importances(self) -> NDArray[np.float64]:
@@ -135,7 +171,7 @@ class GlobalExplanation:
 
     def centered(self) -> GlobalExplanation:
         """The same model with functions of mean zero; their means go to the intercept."""
-        means = sum(shape.mean for shape in self.functions)
+        means: Any = sum(shape.mean for shape in self.functions)
         functions = tuple(shape.centered() for shape in self.functions)
         return replace(self, intercept=self.intercept + means, functions=functions)
 
@@ -150,9 +186,13 @@ class GlobalExplanation:
         for shape in self.functions:
             if shape.feature == g:
                 return shape
-        none = np.empty(0)
+        none, zero = np.empty(0), np.zeros(np.shape(self.intercept))
         rows = np.array([self.total_weight])
-        return ShapeFunction(g, str(self.names[g]), none, np.zeros(1), rows, none, rows)
+        missing = zero if zero.ndim else 0.0
+        name = str(self.names[g])
+        return ShapeFunction(
+            g, name, none, zero[None], rows, none, rows, missing, classes=self.classes
+        )
 
     def _index(self, feature: str | int) -> int:
         if isinstance(feature, str):
@@ -164,3 +204,58 @@ class GlobalExplanation:
         if not 0 <= feature < len(self.names):
             raise IndexError(f"feature {feature} does not exist; use 0 to {len(self.names) - 1}")
         return int(feature)
+
+
+def _of_numbers(
+    model: StumpModel, coverage: Coverage, names: Sequence[str], classes: NDArray | None
+) -> Iterator[ShapeFunction]:
+    spans = zip(pairwise(model.starts), pairwise(coverage.starts), strict=True)
+    for k, ((a, b), (c, d)) in enumerate(spans):
+        g = int(model.features[k])
+        yield ShapeFunction(
+            feature=g,
+            name=str(names[g]),
+            cuts=model.cuts[a:b],
+            values=model.tables[a + k : b + k + 1],
+            weights=coverage.weights[a + k : b + k + 1],
+            density_edges=coverage.edges[c:d],
+            density=coverage.density[c + k : d + k + 1],
+            missing=_scalar(model.missing[k]),
+            missing_weight=float(coverage.missing[k]),
+            classes=classes,
+        )
+
+
+def _of_categories(
+    model: StumpModel,
+    coverage: Coverage,
+    names: Sequence[str],
+    labels: Sequence[NDArray | None] | None,
+    classes: NDArray | None,
+) -> Iterator[ShapeFunction]:
+    tables = model.categories
+    if tables is None:
+        return
+    none = np.empty(0)
+    for k, (a, b) in enumerate(pairwise(tables.starts)):
+        g = int(tables.features[k])
+        codes = tables.values[a:b]
+        own = None if labels is None else labels[g]
+        yield ShapeFunction(
+            feature=g,
+            name=str(names[g]),
+            cuts=none,
+            values=tables.tables[a:b],
+            weights=coverage.category_weights[a:b],
+            density_edges=none,
+            density=none,
+            missing=_scalar(tables.missing[k]),
+            missing_weight=float(coverage.category_missing[k]),
+            categories=codes if own is None else own[codes.astype(np.intp)],
+            codes=codes,
+            classes=classes,
+        )
+
+
+def _scalar(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else value

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .global_explanation import GlobalExplanation
+from .global_explanation import GlobalExplanation, ShapeFunction
 
 
 @dataclass(frozen=True)
@@ -19,23 +19,30 @@ class LocalExplanation:
 
     Added from left to right (as `score` does) this is the raw score of a dense row, bit by bit;
     any other order, and the raw score of sparse rows, which starts from the score of a row of
-    zeros, differ by rounding.
+    zeros, differ by rounding. With C > 2 classes there is a score for each.
 
     Attributes
     ----------
-    intercept : the score that boosting started from.
-    contributions : array (rows, used features): the values of the shape functions.
-    values : array (rows, used features): the values of the features.
-    features, names : indices and names of the used features, the columns of these arrays.
-    means : the mean contribution of each over the training rows.
+    intercept : the score that boosting started from; with several classes (C,).
+    contributions : array (rows, used features): the values of the shape functions; with several
+        classes (rows, used features, C).
+    values : array (rows, used features): the values of the features; of categories their numbers,
+        see `shown_values` for their labels.
+    features, names : indices and names of the used features, the columns of these arrays:
+        categorical features first, then the others.
+    means : the mean contribution of each over the training rows; (used features, C).
+    labels : for each used feature the labels of its categories by number, or None.
+    classes : the labels of C > 2 classes, or None.
     """
 
-    intercept: float
+    intercept: Any
     contributions: NDArray[np.float64]
     values: NDArray[np.floating]
     features: NDArray[np.int64]
     names: Sequence[str]
     means: NDArray[np.float64]
+    labels: Sequence[Mapping[float, Any] | None] = ()
+    classes: NDArray | None = None
 
     @classmethod
     def of(cls, explanation: GlobalExplanation, X: Any) -> LocalExplanation:
@@ -44,7 +51,8 @@ class LocalExplanation:
         features = np.array([shape.feature for shape in functions], np.int64)
         values = X[:, features]
         values = values.toarray() if scipy.sparse.issparse(X) else np.asarray(values)
-        contributions = np.empty(values.shape)
+        tail = np.shape(explanation.intercept)
+        contributions = np.empty((*values.shape, *tail))
         for k, shape in enumerate(functions):
             contributions[:, k] = shape.at(values[:, k])
         return cls(
@@ -53,32 +61,55 @@ class LocalExplanation:
             values=values,
             features=features,
             names=[shape.name for shape in functions],
-            means=np.array([shape.mean for shape in functions]),
+            means=np.array([shape.mean for shape in functions]).reshape(len(functions), *tail),
+            labels=[_labels(shape) for shape in functions],
+            classes=explanation.classes,
         )
 
     def score(self) -> NDArray[np.float64]:
         """The raw score of every row, added from left to right."""
-        score = np.full(len(self.contributions), self.intercept)
-        for column in self.contributions.T:
-            score += column
+        score = np.tile(np.asarray(self.intercept, np.float64), (len(self.values), 1))
+        score = score if self.contributions.ndim == 3 else score[:, 0]
+        for k in range(self.contributions.shape[1]):
+            score += self.contributions[:, k]
         return score
 
     def centered(self) -> LocalExplanation:
         """Contributions less their means, which go to the intercept: the mean raw score."""
-        return LocalExplanation(
-            intercept=self.intercept + float(self.means.sum()),
+        means = self.means.sum(axis=0)
+        return replace(
+            self,
+            intercept=self.intercept + (means if means.ndim else float(means)),
             contributions=self.contributions - self.means,
-            values=self.values,
-            features=self.features,
-            names=self.names,
             means=np.zeros_like(self.means),
         )
+
+    def of_class(self, c: int) -> LocalExplanation:
+        """The explanation of the score of one of several classes, ``classes[c]``."""
+        if self.classes is None:
+            raise ValueError("there are not more than two classes; the explanation is of one score")
+        return replace(
+            self,
+            intercept=float(self.intercept[c]),
+            contributions=self.contributions[:, :, c],
+            means=self.means[:, c],
+            classes=None,
+        )
+
+    def shown_values(self) -> NDArray[np.object_]:
+        """``values`` with labels for the numbers of categories, and None where one is missing."""
+        shown = self.values.astype(object)
+        for k, labels in enumerate(self.labels):
+            if labels is not None:
+                shown[:, k] = [labels.get(code) for code in self.values[:, k].tolist()]
+        return shown
 
     def to_shap(self) -> Any:
         """A `shap.Explanation`, for the plots of the shap package.
 
         Its values are the SHAP values with the training rows as background, which for an additive
-        model are the centered contributions, exactly; its base value is the mean raw score.
+        model are the centered contributions, exactly; its base value is the mean raw score. With
+        several classes values are (rows, features, classes), and base values (rows, classes).
         """
         try:
             from shap import Explanation
@@ -87,7 +118,15 @@ class LocalExplanation:
         centered = self.centered()
         return Explanation(
             values=centered.contributions,
-            base_values=np.full(len(self.values), centered.intercept),
+            base_values=np.full((len(self.values), *np.shape(self.intercept)), centered.intercept),
             data=self.values,
+            display_data=self.shown_values(),
             feature_names=list(self.names),
+            output_names=None if self.classes is None else [str(label) for label in self.classes],
         )
+
+
+def _labels(shape: ShapeFunction) -> Mapping[float, Any] | None:
+    if shape.codes is None or shape.categories is None:
+        return None
+    return dict(zip(shape.codes.tolist(), shape.categories.tolist(), strict=True))

@@ -18,6 +18,9 @@ from .global_explanation import ShapeFunction
 CURVE_POINTS = 400
 """A learning curve is drawn through at most so many iterations."""
 
+CATEGORIES_MOST = 30
+"""A feature with more categories is drawn with the heaviest of them."""
+
 _DIGITS = 6
 
 
@@ -68,9 +71,13 @@ def page_data(estimator: Any) -> dict[str, Any]:
     }
     if hasattr(estimator, "classes_"):
         facts["classes"] = ", ".join(str(label) for label in estimator.classes_)
+    start = np.atleast_1d(explanation.intercept)
+    several = explanation.classes
     return {
         "formula": "score = "
-        f"{explanation.intercept:.6g} (the mean score) + the sum of the shape functions",
+        f"{', '.join(f'{value:.6g}' for value in start)} (the mean score"
+        f"{'' if several is None else ' of each class'}) + the sum of the shape functions",
+        "classes": None if several is None else [str(label) for label in several],
         "facts": list(facts.items()),
         "curve": _curve(estimator.trace_),
         "features": [_feature(s, importances[s.feature]) for s in explanation.by_importance()],
@@ -79,14 +86,22 @@ def page_data(estimator: Any) -> dict[str, Any]:
 
 
 def _feature(shape: ShapeFunction, importance: float) -> dict[str, Any]:
+    """A function; ``values`` has a list for each class (one if there are not more than two)."""
+    kept = np.arange(len(shape.values))
+    if shape.categories is not None:
+        kept = np.sort(np.argsort(-shape.weights, kind="stable")[:CATEGORIES_MOST])
     return {
         "name": shape.name,
         "feature": shape.feature,
         "importance": _rounded(importance),
         "range": _list(shape.plot_range),
         "cuts": _list(shape.cuts),
-        "values": _list(shape.values),
-        "weights": _list(shape.weights),
+        "values": [_list(one) for one in np.atleast_2d(shape.values[kept].T)],
+        "weights": _list(shape.weights[kept]),
+        "missing": _list(np.atleast_1d(shape.missing)) if shape.missing_weight > 0 else None,
+        "missing_weight": _rounded(shape.missing_weight),
+        "categories": None if shape.categories is None else _texts(shape.categories[kept]),
+        "left_out": len(shape.values) - len(kept),
         "cells": _list(shape.density_edges),
         "density": _list(shape.density),
     }
@@ -101,6 +116,10 @@ def _curve(trace: Any) -> dict[str, Any]:
         "train": _list(trace.train_loss[at]),
         "validation": None if held is None else _list(held[at]),
     }
+
+
+def _texts(labels: Iterable[Any]) -> list[str]:
+    return [f"{label:g}" if isinstance(label, float) else str(label) for label in labels]
 
 
 def _list(values: Iterable[float]) -> list[float]:

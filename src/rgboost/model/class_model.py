@@ -60,7 +60,7 @@ class ClassStumpModel:
     def from_wide(cls, wide: StumpModel) -> ClassStumpModel:
         """From a `StumpModel` whose arrays of values have a column for each class."""
         values = {name: getattr(wide, name) for name in _PER_CLASS}
-        first: dict[str, Any] = {name: np.ascontiguousarray(values[name][:, 0]) for name in values}
+        first: dict[str, Any] = {name: array[:, 0].copy() for name, array in values.items()}
         intercept: Any = wide.intercept
         shape = replace(wide, intercept=float(intercept[0]), **first)
         return cls(shape=shape, intercept=intercept, **values)

@@ -6,6 +6,7 @@ from typing import Any
 
 LINE = "#1f5fa8"
 SECOND = "#c2571a"
+MORE = ("#2e7d4f", "#8a4fa3", "#a3851a", "#5b6b7b")
 DENSITY = "#c3cad4"
 FAINT = "#667085"
 

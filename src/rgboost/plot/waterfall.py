@@ -20,6 +20,7 @@ class WaterfallDisplay:
     ----------
     explanation : LocalExplanation
     row : which of its rows.
+    label : with more than two classes, the class whose score is drawn; None: the most probable.
 
     Attributes
     ----------
@@ -33,12 +34,13 @@ class WaterfallDisplay:
     bars_: Any
     score_: float
 
-    def __init__(self, explanation: LocalExplanation, row: int = 0) -> None:
+    def __init__(self, explanation: LocalExplanation, row: int = 0, label: Any = None) -> None:
         n = len(explanation.contributions)
         if not -n <= row < n:
             raise IndexError(f"row={row} does not exist; the explanation has {n} rows.")
         self.explanation = explanation
         self.row = row
+        self.label = label
 
     @classmethod
     def from_estimator(
@@ -47,12 +49,13 @@ class WaterfallDisplay:
         X: Any,
         row: int = 0,
         *,
+        label: Any = None,
         max_features: int = 10,
         ax: Any = None,
         **bars: Any,
     ) -> Self:
         """Explain the rows of X and draw one of them; see `plot`."""
-        display = cls(estimator.explain_local(X), row)
+        display = cls(estimator.explain_local(X), row, label)
         return display.plot(ax, max_features=max_features, **bars)
 
     def plot(self, ax: Any = None, *, max_features: int = 10, **bars: Any) -> Self:
@@ -60,11 +63,12 @@ class WaterfallDisplay:
 
         ``bars`` are options of ``Axes.barh``.
         """
-        centered = self.explanation.centered()
+        explanation, what = self._of_one_score()
+        centered = explanation.centered()
         steps, labels = self._steps(centered, max_features)
         ends = centered.intercept + np.cumsum(steps)
         starts = ends - steps
-        self.score_ = float(self.explanation.score()[self.row])
+        self.score_ = float(explanation.score()[self.row])
         ax = axes_for(ax, (6.4, 1.3 + 0.36 * len(steps)))
         place = np.arange(len(steps))
         colors = np.where(steps >= 0, LINE, SECOND)
@@ -83,20 +87,39 @@ class WaterfallDisplay:
         ax.use_sticky_edges = False  # else the picture would begin at the first bar
         ax.margins(x=0.12)
         ax.tick_params(axis="y", length=0)
-        ax.set_xlabel(f"score: from the mean {centered.intercept:.4g} to {self.score_:.4g}")
+        ax.set_xlabel(f"{what}: from the mean {centered.intercept:.4g} to {self.score_:.4g}")
         tidy(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _of_one_score(self) -> tuple[LocalExplanation, str]:
+        """The explanation of the score that is drawn, and what to call it."""
+        found, classes = self.explanation, self.explanation.classes
+        if classes is None:
+            return found, "score"
+        c = int(found.score()[self.row].argmax())
+        if self.label is not None:
+            if self.label not in classes.tolist():
+                raise ValueError(f"label={self.label!r} is none of the classes {classes.tolist()}.")
+            c = classes.tolist().index(self.label)
+        return found.of_class(c), f"score of {shortened(str(classes[c]))}"
 
     def _steps(self, centered: LocalExplanation, most: int) -> tuple[Any, list[str]]:
         """Contributions by size with labels; the smallest are summed if there are too many."""
         found = centered.contributions[self.row]
         order = np.argsort(-np.abs(found), kind="stable")
         shown = order if len(order) <= most else order[: most - 1]
-        values = centered.values[self.row]
-        labels = [f"{shortened(centered.names[k], 20)} = {values[k]:.4g}" for k in shown]
+        values = centered.shown_values()[self.row]
+        labels = [f"{shortened(centered.names[k], 20)} = {_text(values[k])}" for k in shown]
         steps = found[shown]
         if len(shown) < len(order):
             steps = np.append(steps, found[order[len(shown) :]].sum())
             labels.append(f"{len(order) - len(shown)} other features")
         return steps, labels
+
+
+def _text(value: Any) -> str:
+    """A value of a feature: a number, a label, or nothing."""
+    if value is None or value != value:
+        return "missing"
+    return shortened(value, 20) if isinstance(value, str) else f"{value:.4g}"

@@ -7,14 +7,15 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from ..losses import Loss
+from ..model import ClassStumpModel, StumpModel
 from . import schema
 from .container import DTYPES, Entry, open_container, parse_json, write_container
 from .errors import StorageError
+from .labels import decode_input, encode_input
 from .values import NotStorable, decode, encode
 
 VERSION = 1
@@ -29,9 +30,14 @@ def write_model(estimator: Any, path: str | os.PathLike[str], written_by: str) -
     _check_kind(estimator)
     fitted = {n: v for n, v in vars(estimator).items() if n.endswith("_") and n[0] != "_"}
     n_features = estimator.n_features_in_
-    parts, tensors = {}, _encode_names(fitted.pop("feature_names_in_", None))
-    for name, part in schema.PARTS.items():
-        parts[name] = _encode_part(name, part, fitted.pop(part.attribute), tensors)
+    fitted.pop("feature_names_in_", None)  # those of the input
+    tensors = encode_input(fitted.pop("input_"))
+    if "cv_loss_" in fitted:
+        tensors["cv.loss"] = fitted.pop("cv_loss_")
+    parts = {
+        name: _encode_part(name, schema.PARTS[name], value, tensors)
+        for name, value in _parts_of(fitted).items()
+    }
     unknown = sorted(set(fitted) - set(schema.FITTED))
     if unknown:
         raise StorageError(
@@ -49,7 +55,7 @@ def write_model(estimator: Any, path: str | os.PathLike[str], written_by: str) -
         "fitted": {name: _encode(name, value) for name, value in fitted.items()},
         "parts": parts,
     }
-    schema.check_entries({n: Entry.of(array) for n, array in tensors.items()}, n_features)
+    schema.check_entries({n: Entry.of(array) for n, array in tensors.items()}, n_features, parts)
     text = json.dumps(document, separators=(",", ":"), allow_nan=False)
     write_container(path, VERSION, text, tensors)
 
@@ -79,16 +85,45 @@ def _read(file: Any, kinds: Mapping[str, type], most_bytes: int) -> Any:
     estimator = _make(kind, document["parameters"])
     fitted = _decode_values(document["fitted"], schema.FITTED, "fitted")
     schema.require(is_classifier(estimator) == ("classes_" in fitted), "fitted.classes_")
-    schema.check_entries(container.entries, fitted["n_features_in_"])
-    _check_keys(document["parts"], set(schema.PARTS), set(), "parts")
+    optional = {name for name, part in schema.PARTS.items() if part.optional}
+    _check_keys(document["parts"], set(schema.PARTS) - optional, optional, "parts")
+    schema.check_entries(container.entries, fitted["n_features_in_"], document["parts"])
     tensors = container.read()
-    for name, part in schema.PARTS.items():
-        fitted[part.attribute] = _decode_part(name, part, document["parts"][name], tensors, fitted)
-    names = _decode_names(tensors)
-    if names is not None:
-        fitted["feature_names_in_"] = names
+    fitted["input_"] = decode_input(tensors, fitted["n_features_in_"])
+    if fitted["input_"].names is not None:
+        fitted["feature_names_in_"] = fitted["input_"].names
+    if "cv.loss" in tensors:
+        fitted["cv_loss_"] = tensors["cv.loss"]
+    fitted |= _decode_parts(document["parts"], tensors, fitted)
     vars(estimator).update(fitted)
     return estimator
+
+
+def _parts_of(fitted: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a fitted estimator, taken out of its attributes."""
+    model = fitted.pop("model_")
+    wide = model.wide() if isinstance(model, ClassStumpModel) else model
+    parts = {"model": wide, "trace": fitted.pop("trace_"), "coverage": fitted.pop("coverage_")}
+    if wide.categories is not None:
+        parts["categories"] = wide.categories
+    return parts
+
+
+def _decode_parts(
+    values: Mapping[str, Any], tensors: Mapping[str, NDArray], fitted: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The attributes that `_parts_of` took apart, checked."""
+
+    def decode_part(name: str, **extra: Any) -> Any:
+        return _decode_part(name, schema.PARTS[name], values[name], tensors, found, **extra)
+
+    found = dict(fitted)
+    categories = decode_part("categories") if "categories" in values else None
+    wide = decode_part("model", categories=categories)
+    found["model_"] = wide
+    parts = {"trace_": decode_part("trace"), "coverage_": decode_part("coverage")}
+    model = ClassStumpModel.from_wide(wide) if wide.tables.ndim == 2 else wide
+    return {"model_": model, **parts}
 
 
 def _check_kind(estimator: Any) -> None:
@@ -97,7 +132,7 @@ def _check_kind(estimator: Any) -> None:
             f"loss={estimator.loss!r} is a loss of your own, and a stored model holds no code; use "
             "a loss of rgboost.losses, or store with pickle or joblib, which import your class."
         )
-    if not isinstance(estimator.model_, schema.StumpModel):
+    if not isinstance(estimator.model_, StumpModel | ClassStumpModel):
         raise StorageError(
             f"learner={type(estimator.learner).__name__} is a dictionary, whose weak-learners are "
             "functions or rows of the training data, and a stored model holds neither; use "
@@ -127,7 +162,7 @@ def _encode(name: str, value: Any) -> Any:
 def _encode_part(
     name: str, part: schema.Part, value: Any, tensors: dict[str, NDArray]
 ) -> dict[str, Any]:
-    known = {*part.values, *part.tensors}
+    known = {*part.values, *part.tensors, *part.left_out}
     unknown = sorted(set(vars(value)) - known)
     if unknown:
         raise StorageError(f"{name}.{unknown[0]} has no place in version {VERSION} of the format.")
@@ -145,8 +180,9 @@ def _decode_part(
     values: Any,
     tensors: Mapping[str, NDArray],
     fitted: Mapping[str, Any],
+    **extra: Any,
 ) -> Any:
-    found = _decode_values(values, part.values, name)
+    found = {**_decode_values(values, part.values, name), **extra}
     for item, spec in part.tensors.items():
         if f"{name}.{item}" in tensors:
             found[item] = tensors[f"{name}.{item}"]
@@ -179,31 +215,3 @@ def _make(kind: Any, parameters: Any) -> Any:
     known = set(kind().get_params(deep=False))
     _check_keys(parameters, set(), known, "parameters")
     return kind(**{name: decode(value) for name, value in parameters.items()})
-
-
-def _encode_names(names: NDArray | None) -> dict[str, NDArray]:
-    if names is None:
-        return {}
-    texts = [name.encode(errors="surrogatepass") for name in names]
-    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-    text = np.frombuffer(b"".join(texts), np.uint8)
-    return {"names.ends": ends, "names.text": text}
-
-
-def _decode_names(tensors: Mapping[str, NDArray]) -> NDArray | None:
-    ends, text = tensors.get("names.ends"), tensors.get("names.text")
-    schema.require((ends is None) == (text is None), "names")
-    if ends is None or text is None:
-        return None
-    starts = np.concatenate([[0], ends])
-    good = (starts[1:] >= starts[:-1]).all() and starts[-1] == len(text)
-    schema.require(good, "names.ends")
-    raw = text.tobytes()
-    names = np.empty(len(ends), object)
-    try:
-        names[:] = [
-            raw[a:b].decode(errors="surrogatepass") for a, b in zip(starts[:-1], ends, strict=True)
-        ]
-    except UnicodeDecodeError as error:
-        raise StorageError("Its value names.text is not valid UTF-8.") from error
-    return names

@@ -9,7 +9,7 @@ with ``optional=True``, so that the files of today stay readable.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..boosting import Trace
-from ..losses import Loss
+from ..losses import Loss, Softmax
 from ..model import Coverage, StumpModel
+from ..model.category_tables import CategoryTables
 from .container import Entry
 from .errors import StorageError
 
@@ -40,6 +41,13 @@ def is_text(value: Any) -> bool:
 
 def is_flag(value: Any) -> bool:
     return isinstance(value, bool)
+
+
+def is_score(value: Any) -> bool:
+    """A number, or one for each of several classes."""
+    return is_number(value) or (
+        isinstance(value, np.ndarray) and value.dtype == np.float64 and len(value) > 2
+    )
 
 
 def is_labels(value: Any) -> bool:
@@ -66,22 +74,28 @@ class Value:
 
 @dataclass(frozen=True)
 class Tensor:
-    """An array: its type, and its shape in terms of sizes that a part's tensors share."""
+    """An array: its type, and its shape in terms of sizes that a part's tensors share.
+
+    One that is ``per_class`` has a last axis more in a model of several classes.
+    """
 
     dtype: str
     shape: tuple[str, ...]
     optional: bool = False
+    per_class: bool = False
 
 
 @dataclass(frozen=True)
 class Part:
-    """A dataclass that is an attribute of the estimator."""
+    """A dataclass of a fitted estimator. ``left_out`` are fields that are not stored, or in a part
+    of their own."""
 
-    attribute: str
     kind: type
     values: Mapping[str, Value]
     tensors: Mapping[str, Tensor]
     check: Callable[[Any, Mapping[str, Any]], None]
+    left_out: frozenset[str] = frozenset()
+    optional: bool = False
 
 
 NOT_STORED = {"callbacks"}
@@ -93,7 +107,7 @@ FITTED: dict[str, Value] = {
     "best_iteration_": Value(is_count, optional=True),
     "n_learners_": Value(is_count),
     "subset_size_": Value(is_count),
-    "intercept_": Value(is_number),
+    "intercept_": Value(is_score),
     "loss_": Value(is_usable_loss),
     "classes_": Value(is_labels, optional=True),
     "zero_based_": Value(is_flag, optional=True),  # of the LIBSVM file that it was fitted to
@@ -109,6 +123,45 @@ def check_stumps(model: StumpModel, fitted: Mapping[str, Any]) -> None:
     require(all(_ascends(model.cuts[a:b]) for a, b in pairwise(model.starts)), "model.cuts")
     require(not np.isnan(model.cuts).any(), "model.cuts")
     require(_within(model.feature, -1, n_features), "model.feature")
+    _check_classes(model, fitted)
+    by_set = np.flatnonzero((model.feature >= 0) & np.isnan(model.threshold))
+    tables = model.categories
+    if tables is None:
+        require(not len(by_set), "model.threshold")
+        return
+    require(np.array_equal(tables.iteration, by_set), "categories.iteration")
+    require(np.array_equal(tables.feature, model.feature[by_set]), "categories.feature")
+    require(not np.isin(tables.features, model.features).any(), "categories.features")
+
+
+def _check_classes(model: StumpModel, fitted: Mapping[str, Any]) -> None:
+    """Scores, classes and loss must be for the same number of classes."""
+    n_classes = model.tables.shape[1] if model.tables.ndim == 2 else None
+    loss = fitted["loss_"]
+    require((n_classes is not None) == isinstance(loss, Softmax), "fitted.loss_")
+    for start in (model.intercept, fitted["intercept_"]):
+        require(np.shape(start) == (() if n_classes is None else (n_classes,)), "intercept")
+    if n_classes is not None:
+        require(n_classes > 2 and loss.n_classes == n_classes, "fitted.loss_")
+    if "classes_" in fitted:
+        require(len(fitted["classes_"]) == (n_classes or 2), "fitted.classes_")
+    else:
+        require(n_classes is None, "fitted.loss_")
+
+
+def check_categories(tables: CategoryTables, fitted: Mapping[str, Any]) -> None:
+    schema = fitted["input_"]
+    inside = _within(tables.features, 0, fitted["n_features_in_"])
+    require(len(tables.features) and _ascends(tables.features) and inside, "categories.features")
+    require(_are_starts(tables.starts, len(tables.values)), "categories.starts")
+    require(np.isin(tables.feature, tables.features).all(), "categories.feature")
+    for g, (a, b) in zip(tables.features, pairwise(tables.starts), strict=True):
+        values, labels = tables.values[a:b], schema.labels[g]
+        require(_ascends(values) and np.isfinite(values).all(), "categories.values")
+        if labels is not None:  # a category is the number of its label
+            whole = values == np.floor(values)
+            known = (values >= 0) & (values < len(labels))
+            require((whole & known).all(), "categories.values")
 
 
 def check_trace(trace: Trace, fitted: Mapping[str, Any]) -> None:
@@ -118,90 +171,136 @@ def check_trace(trace: Trace, fitted: Mapping[str, Any]) -> None:
 
 
 def check_coverage(coverage: Coverage, fitted: Mapping[str, Any]) -> None:
-    model = fitted["model_"]
+    model: StumpModel = fitted["model_"]
     require(_are_starts(coverage.starts, len(coverage.edges)), "coverage.starts")
-    for a, b in pairwise(model.starts + np.arange(len(model.starts))):
-        require(_are_weights(coverage.weights[a:b]), "coverage.weights")
+    steps = pairwise(model.starts + np.arange(len(model.starts)))
+    for gaps, (a, b) in zip(coverage.missing, steps, strict=True):
+        require(_are_weights(np.append(coverage.weights[a:b], gaps)), "coverage.weights")
     for a, b in pairwise(coverage.starts + np.arange(len(coverage.starts))):
-        require(_are_weights(coverage.density[a:b]), "coverage.density")
+        require((coverage.density[a:b] >= 0).all(), "coverage.density")
     require(np.isfinite(coverage.edges).all(), "coverage.edges")
+    require(np.isfinite(coverage.density).all(), "coverage.density")
+    tables = model.categories
+    n_tables, n_values = (0, 0) if tables is None else (len(tables.features), len(tables.values))
+    require(len(coverage.category_missing) == n_tables, "coverage.category_missing")
+    require(len(coverage.category_weights) == n_values, "coverage.category_weights")
+    if tables is not None:
+        for gaps, (a, b) in zip(coverage.category_missing, pairwise(tables.starts), strict=True):
+            weights = np.append(coverage.category_weights[a:b], gaps)
+            require(_are_weights(weights), "coverage.category_weights")
 
 
 PARTS: dict[str, Part] = {
     "model": Part(
-        "model_",
         StumpModel,
-        {"n_features": Value(is_count), "intercept": Value(is_number)},
+        {"n_features": Value(is_count), "intercept": Value(is_score)},
         {
             "features": Tensor("I64", ("used",)),
             "starts": Tensor("I64", ("used+1",)),
             "cuts": Tensor("F64", ("cuts",)),
-            "tables": Tensor("F64", ("cuts+used",)),
+            "tables": Tensor("F64", ("cuts+used",), per_class=True),
+            "missing": Tensor("F64", ("used",), per_class=True),
             "feature": Tensor("I64", ("path",)),
             "threshold": Tensor("F64", ("path",)),
-            "left": Tensor("F64", ("path",)),
-            "right": Tensor("F64", ("path",)),
+            "left": Tensor("F64", ("path",), per_class=True),
+            "right": Tensor("F64", ("path",), per_class=True),
+            "when_missing": Tensor("F64", ("path",), per_class=True),
         },
         check_stumps,
+        left_out=frozenset({"categories"}),
+    ),
+    "categories": Part(
+        CategoryTables,
+        {},
+        {
+            "features": Tensor("I64", ("categorical",)),
+            "starts": Tensor("I64", ("categorical+1",)),
+            "values": Tensor("F64", ("categories",)),
+            "tables": Tensor("F64", ("categories",), per_class=True),
+            "missing": Tensor("F64", ("categorical",), per_class=True),
+            "iteration": Tensor("I64", ("sets",)),
+            "sets": Tensor("U8", ("sets", "setbytes")),
+            "feature": Tensor("I64", ("sets",)),
+        },
+        check_categories,
+        optional=True,
     ),
     "trace": Part(
-        "trace_",
         Trace,
         {"engine": Value(is_text)},
         {
             "learner": Tensor("I64", ("iterations",)),
             "feature": Tensor("I64", ("iterations",)),
             "split": Tensor("I64", ("iterations",)),
-            "left": Tensor("F64", ("iterations",)),
-            "right": Tensor("F64", ("iterations",)),
+            "left": Tensor("F64", ("iterations",), per_class=True),
+            "right": Tensor("F64", ("iterations",), per_class=True),
             "gradient_norm": Tensor("F64", ("iterations",)),
             "train_loss": Tensor("F64", ("iterations+1",)),
             "validation_loss": Tensor("F64", ("iterations+1",), optional=True),
             "seconds": Tensor("F64", ("iterations+1",)),
+            "sets": Tensor("U8", ("iterations", "tracebytes"), optional=True),
         },
         check_trace,
+        left_out=frozenset({"certificates"}),  # objects of rgboost.theory
     ),
     "coverage": Part(
-        "coverage_",
         Coverage,
         {"total": Value(is_number)},
         {
             "weights": Tensor("F64", ("cuts+used",)),
+            "missing": Tensor("F64", ("used",)),
             "starts": Tensor("I64", ("used+1",)),
             "edges": Tensor("F64", ("edges",)),
             "density": Tensor("F64", ("edges+used",)),
+            "category_weights": Tensor("F64", ("weighed",)),
+            "category_missing": Tensor("F64", ("weighedmissing",)),
         },
         check_coverage,
     ),
 }
 
-NAMES: dict[str, Tensor] = {
+LOOSE: dict[str, Tensor] = {
     "names.ends": Tensor("I64", ("features",), optional=True),
     "names.text": Tensor("U8", ("bytes",), optional=True),
+    "input.categorical": Tensor("U8", ("features",), optional=True),
+    "labels.features": Tensor("I64", ("labelled",), optional=True),
+    "labels.sizes": Tensor("I64", ("labelled",), optional=True),
+    "labels.strings": Tensor("U8", ("labelled",), optional=True),
+    "labels.numbers": Tensor("F64", ("numbers",), optional=True),
+    "labels.ends": Tensor("I64", ("texts",), optional=True),
+    "labels.text": Tensor("U8", ("letters",), optional=True),
+    "cv.loss": Tensor("F64", ("stages",), optional=True),
 }
-"""Names of the features: where each ends in one UTF-8 text."""
+"""Tensors outside of parts: names and labels (see `labels`), the attribute ``cv_loss_``."""
 
 
-def tensor_specs() -> dict[str, Tensor]:
-    """All tensors of a file, by name."""
-    specs = {f"{p}.{name}": t for p, part in PARTS.items() for name, t in part.tensors.items()}
-    return {**specs, **NAMES}
+def tensor_specs(without: Collection[str] = ()) -> dict[str, Tensor]:
+    """All tensors of a file, by name; of a file that lacks some parts."""
+    specs = {
+        f"{p}.{name}": t
+        for p, part in PARTS.items()
+        if p not in without
+        for name, t in part.tensors.items()
+    }
+    return {**specs, **LOOSE}
 
 
-def check_entries(entries: Mapping[str, Entry], n_features: int) -> None:
+def check_entries(entries: Mapping[str, Entry], n_features: int, parts: Collection[str]) -> None:
     """Compare names, types and shapes of a file's tensors with the schema."""
-    specs = tensor_specs()
+    specs = tensor_specs(without=set(PARTS) - set(parts))
     unknown = sorted(set(entries) - set(specs))
     if unknown:
         raise StorageError(f"It has the unknown tensor {unknown[0][:60]!r}.")
     sizes = {"features": n_features}
+    several = "model.tables" in entries and len(entries["model.tables"].shape) == 2
     for name, spec in specs.items():
         if name not in entries:
             require(spec.optional, name, "is missing")
             continue
         entry = entries[name]
-        require(entry.dtype == spec.dtype and len(entry.shape) == len(spec.shape), name)
-        for text, size in zip(spec.shape, entry.shape, strict=True):
+        shape = (*spec.shape, "classes") if spec.per_class and several else spec.shape
+        require(entry.dtype == spec.dtype and len(entry.shape) == len(shape), name)
+        for text, size in zip(shape, entry.shape, strict=True):
             require(_size_of(text, sizes, size) == size, name)
 
 

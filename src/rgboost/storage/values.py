@@ -31,7 +31,7 @@ _TEXT_MOST = 16 << 20
 @cache
 def stored_classes() -> dict[str, type]:
     """The classes whose objects can be stored: losses, rules and families of this package."""
-    found: dict[str, type] = {}
+    found: dict[str, type] = {"Monotone": learners.Monotone}
     for module, base in (
         (losses, losses.Loss),
         (selection, selection.SelectionRule),
@@ -46,7 +46,7 @@ def _concrete(module: ModuleType, base: type) -> dict[str, type]:
     kinds = {name: kind for name, kind in vars(module).items() if inspect.isclass(kind)}
     rules = {name: kind for name, kind in kinds.items() if issubclass(kind, base)}
     if base is not learners.Stumps:
-        rules = {name: kind for name, kind in rules.items() if kind is not base}
+        rules = {name: kind for name, kind in rules.items() if kind not in (base, steps.LeafStep)}
     return {name: kind for name, kind in rules.items() if not inspect.isabstract(kind)}
 
 

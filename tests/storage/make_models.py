@@ -1,0 +1,30 @@
+"""Small models of all kinds, for changed files."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost.losses import Huber, Ridged
+
+
+@cache
+def some_models():
+    """(model, rows) of numbers, two classes, categories and gaps, three classes, objects."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + np.sin(3 * X[:, 1])
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame.loc[::7, "a"] = np.nan
+    frame["b"] = np.array(["x", "yy", "z", None], object)[np.arange(60) % 4]
+    frame["c"] = pd.Categorical(np.array([2.5, 7.0, 1e9])[np.arange(60) % 3])
+    effect = y + np.arange(60) % 4 + 3.0 * (np.arange(60) % 3)
+    classes = np.array(["low", "middle", "high"])[np.digitize(y, [-0.5, 0.5])]
+    return [
+        (RGBMRegressor(max_iter=12, groups=[[0, 1], [2]], random_state=0).fit(X, y), X),
+        (RGBMClassifier(max_iter=12, max_bins=8).fit(X, np.where(y > 0, "yes", "no")), X),
+        (RGBMRegressor(max_iter=12, selection="all", max_bins=8).fit(frame, effect), frame),
+        (RGBMClassifier(max_iter=12, max_bins=8).fit(X, classes), X),
+        (RGBMRegressor(loss=Ridged(Huber(0.5), 0.1), max_iter=5).fit(X, y), X),
+    ]

@@ -26,6 +26,9 @@ from .span import Span, Vector
 _RANK = 4.0
 """Pivots below this many units of rounding, times the size of the matrix, count as zero."""
 
+_SPREAD = 1e4
+"""Sums of rare bins are differences of sums over all rows, whose rounding they have: units grow
+with the ratio of the largest to the smallest, up to this."""
 
 _STRAIGHT = 1e-13
 """Curvature along a direction, relative to what the preconditioner expects, that is none."""
@@ -53,12 +56,15 @@ class Factor:
         rows contribute to it."""
         self.span = span
         self.gram = gram.copy() if span.gram_by_rows else None
-        norm = np.sqrt(np.maximum(np.diag(gram), 0.0))
+        squares = np.maximum(np.diag(gram), 0.0)
+        norm = np.sqrt(squares)
         scale = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
         gram *= scale
         gram *= scale[:, None]
         self.n_columns = len(gram)
-        noise = _RANK * len(gram) * np.finfo(float).eps
+        smallest = float(squares.min(where=squares > 0.0, initial=np.inf))
+        spread = min(float(squares.max(initial=0.0)) / smallest, _SPREAD)
+        noise = _RANK * len(gram) * np.finfo(float).eps * max(spread, 1.0)
         upper, pivots, rank, _ = lapack.dpstrf(gram.T, tol=noise, overwrite_a=1)
         self.upper: NDArray[np.float64] = upper[:rank, :rank]
         self.kept = pivots[:rank] - 1

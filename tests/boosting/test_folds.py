@@ -6,7 +6,7 @@ import scipy.sparse
 
 from rgboost import Stumps, boost
 from rgboost.boosting import EarlyStopping, Validation, folds
-from rgboost.boosting.cross_validation import cross_validated_losses
+from rgboost.boosting.cross_validation import cross_validate
 from rgboost.learners.stumps import PreparedStumps
 from rgboost.losses import Logistic, Squared
 from rgboost.selection import AllLearners, RandomGroups
@@ -61,7 +61,7 @@ def honest_losses(X, y, fold, weight, n_iter, **settings):
 def test_statistics_give_the_curve_of_honest_fits(weighted, sparse, more):
     X, y, fold, weight = data(weighted, sparse)
     settings = {**SETTINGS, **more}
-    found = cross_validated_losses(
+    found, _ = cross_validate(
         X, y, fold, n_iter=300, rule=NEVER, weight=weight, random_state=5, **settings
     )
     expected = honest_losses(X, y, fold, weight, 300, **settings)
@@ -85,7 +85,7 @@ def test_the_folds_cost_one_pass(monkeypatch):
 
     monkeypatch.setattr(PreparedStumps, "arrays_for", encode)
     monkeypatch.setattr(folds.MemoryStatistics, "gram_rows", count)
-    cross_validated_losses(X, y, fold, n_iter=300, rule=NEVER, random_state=5, **SETTINGS)
+    cross_validate(X, y, fold, n_iter=300, rule=NEVER, random_state=5, **SETTINGS)
     assert sum(encoded) == len(y)
     assert sum(counted) == X.shape[1] * len(y)
 
@@ -94,7 +94,7 @@ def test_other_losses_by_fits():
     X, y, fold, weight = data(weighted=True)
     settings = {**SETTINGS, "loss": Logistic(), "engine": "direct"}
     signs = np.where(y > 1, 1.0, -1.0)
-    found = cross_validated_losses(
+    found, _ = cross_validate(
         X, signs, fold, n_iter=700, rule=NEVER, weight=weight, random_state=5, **settings
     )
     expected = honest_losses(X, signs, fold, weight, 700, **settings)
@@ -106,10 +106,8 @@ def test_the_rule_ends_the_search(loss):
     X, y, fold, _ = data()
     y = y if isinstance(loss, Squared) else np.where(y > 1, 1.0, -1.0)
     settings = {**SETTINGS, "loss": loss, "random_state": 5, "engine": "auto"}
-    whole = cross_validated_losses(X, y, fold, n_iter=1500, rule=NEVER, **settings)
-    short = cross_validated_losses(
-        X, y, fold, n_iter=1500, rule=EarlyStopping(20, 1e-4), **settings
-    )
+    whole, _ = cross_validate(X, y, fold, n_iter=1500, rule=NEVER, **settings)
+    short, _ = cross_validate(X, y, fold, n_iter=1500, rule=EarlyStopping(20, 1e-4), **settings)
     assert len(whole) == 1501
     assert len(short) < 1501
     np.testing.assert_array_equal(short, whole[: len(short)])
@@ -118,8 +116,8 @@ def test_the_rule_ends_the_search(loss):
 def test_without_memory_there_are_fits():
     X, y, fold, _ = data()
     settings = {**SETTINGS, "random_state": 5, "n_iter": 300, "rule": NEVER}
-    from_statistics = cross_validated_losses(X, y, fold, **settings)
-    from_fits = cross_validated_losses(X, y, fold, gram_memory=1000, **settings)
+    from_statistics, _ = cross_validate(X, y, fold, **settings)
+    from_fits, _ = cross_validate(X, y, fold, gram_memory=1000, **settings)
     np.testing.assert_allclose(from_statistics, from_fits, rtol=1e-9)
 
 
@@ -134,6 +132,6 @@ def test_the_faster_way_is_taken(monkeypatch):
     for shape, by_statistics in (((20_000, 3), True), ((200, 40), False)):
         X = rng.normal(size=shape)
         fold = np.arange(len(X)) % K
-        cross_validated_losses(X, X[:, 0], fold, **settings)
+        cross_validate(X, X[:, 0], fold, **settings)
         assert bool(used) is by_statistics
         used.clear()

@@ -23,7 +23,7 @@ FIRST_ROUND = 256
 """Iterations after which k fits are first looked at; then twice as many, and so on."""
 
 
-def cross_validated_losses(
+def cross_validate(
     X: Any,
     y: NDArray[np.float64],
     fold: NDArray[np.int64],
@@ -33,8 +33,9 @@ def cross_validated_losses(
     weight: NDArray[np.float64] | None = None,
     random_state: int = 0,
     **settings: Any,
-) -> NDArray[np.float64]:
-    """Mean losses of held-out rows after 0, 1, ... iterations, at most ``n_iter``.
+) -> tuple[NDArray[np.float64], bool]:
+    """Mean losses of held-out rows after 0, 1, ... iterations, at most ``n_iter``; and whether they
+    come from statistics.
 
     ``fold`` has the number 0, 1, ..., k - 1 of each row's fold. The curve ends where ``rule``
     holds for it. ``settings`` are those of `boost`. With the squared loss and stumps the k folds
@@ -53,12 +54,12 @@ def cross_validated_losses(
             best_start = settings.get("start_score", 0.0) is None
             losses = fold_losses(problem, X, fold, random_state, best_start, rule, memory)
             if losses is not None:
-                return losses
+                return losses, True
     runs = [
         _FoldRun(X, y, weight, fold == k, {**settings, "random_state": random_state})
         for k in range(int(fold.max()) + 1)
     ]
-    return _losses_of_fits(runs, n_iter, rule)
+    return _losses_of_fits(runs, n_iter, rule), False
 
 
 _NOT_OF_A_PROBLEM = ("engine", "gram_memory", "tol")

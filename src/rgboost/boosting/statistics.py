@@ -211,9 +211,10 @@ def add_tables(learners, used, tables, chunks, score, seat):
     for g in used:
         base += table_base(learners, g, tables[offsets[g] + g : offsets[g + 1] + g + 1])
     for chunk in range(seat.rank, chunks.shape[0] - 1, seat.size):
-        score[chunks[chunk] : chunks[chunk + 1]] += base
         for lo in range(chunks[chunk], chunks[chunk + 1], TILE):
             hi = min(lo + TILE, chunks[chunk + 1])
+            for i in range(lo, hi):  # not as a slice: to compile that takes two seconds
+                score[i] += base
             for g in used:
                 table = tables[offsets[g] + g : offsets[g + 1] + g + 1]
                 add_table(learners, g, table, lo, hi, score)

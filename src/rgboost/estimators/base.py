@@ -332,7 +332,10 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         listeners = self._listeners()
         self.__dict__.pop("cv_loss_", None)
         if n_iter is None:
-            self.cv_loss_ = losses_of_folds(rows, self.cv, stratified, plan, seeds[1], settings)
+            found = losses_of_folds(rows, self.cv, stratified, plan, seeds[1], settings)
+            self.cv_loss_, from_statistics = found
+            if from_statistics:  # the same iterates, and no other engine to compile
+                settings["engine"] = "gram"
             n_iter = max(1, best_iteration(self.cv_loss_))
         assert isinstance(n_iter, int)
         boosted = boost(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from .._validation import check_count, check_option
-from ..boosting.cross_validation import cross_validated_losses
+from ..boosting.cross_validation import cross_validate
 from .holdout import StoppingPlan, TrainingRows, count_rarest
 
 MOST_ITERATIONS = 20_000
@@ -42,8 +42,8 @@ def losses_of_folds(
     plan: StoppingPlan,
     seed: int,
     settings: dict[str, Any],
-) -> NDArray[np.float64]:
-    """Mean losses of held-out rows after 0, 1, ... iterations."""
+) -> tuple[NDArray[np.float64], bool]:
+    """Mean losses of held-out rows after 0, 1, ... iterations; whether from statistics."""
     if rows.validation is not None:
         raise ValueError(
             "max_iter='cv' chooses the number of iterations without validation rows; "
@@ -55,7 +55,7 @@ def losses_of_folds(
         present = weight > 0
         X, y, weight, fold = X[present], y[present], weight[present], fold[present]
         settings = {**settings, "learner": settings["learner"].restricted_to(present)}
-    return cross_validated_losses(
+    return cross_validate(
         X,
         y,
         np.unique(fold, return_inverse=True)[1],

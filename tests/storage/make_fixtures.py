@@ -43,6 +43,8 @@ def models():
     yield "mixed", RGBMRegressor(max_iter=15, random_state=3, selection="all").fit(mixed, y)
     three = np.array(["low", "middle", "high"])[np.digitize(y, [1.0, 3.0])]
     yield "classes", RGBMClassifier(max_iter=15, max_bins=8, random_state=4).fit(ROWS, three)
+    both = RGBMClassifier(max_iter=15, random_state=5, selection="all")
+    yield "mixed_classes", both.fit(mixed, three)
     yield "classifier", RGBMClassifier(max_iter=15, max_bins=8, random_state=2).fit(ROWS, labels)
 
 

@@ -11,7 +11,7 @@ from rgboost.losses import Huber, Ridged
 
 @cache
 def some_models():
-    """(model, rows) of numbers, two classes, categories and gaps, three classes, objects."""
+    """(model, rows): numbers, two classes, categories and gaps, three classes, both, objects."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = X[:, 0] + np.sin(3 * X[:, 1])
@@ -26,5 +26,6 @@ def some_models():
         (RGBMClassifier(max_iter=12, max_bins=8).fit(X, np.where(y > 0, "yes", "no")), X),
         (RGBMRegressor(max_iter=12, selection="all", max_bins=8).fit(frame, effect), frame),
         (RGBMClassifier(max_iter=12, max_bins=8).fit(X, classes), X),
+        (RGBMClassifier(max_iter=12, selection="all", max_bins=8).fit(frame, classes), frame),
         (RGBMRegressor(loss=Ridged(Huber(0.5), 0.1), max_iter=5).fit(X, y), X),
     ]

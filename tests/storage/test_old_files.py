@@ -15,6 +15,7 @@ FILES = sorted(FOLDER.glob("*.safetensors"))
 def test_fixtures_are_there():
     assert {path.stem for path in FILES} >= {
         "regressor_1", "objects_1", "classifier_1", "mixed_1", "classes_1",
+        "mixed_classes_1",
     }  # fmt: skip
 
 

@@ -78,6 +78,9 @@ MODELS = {
         X.round(), y > 0
     ),
     "classes": lambda: RGBMClassifier(max_iter=20, random_state=0).fit(X, CLASSES),
+    "categories and classes": lambda: RGBMClassifier(max_iter=20, random_state=0).fit(
+        MIXED, CLASSES
+    ),
     "poisson": lambda: RGBMRegressor(loss="poisson", max_iter=20).fit(X, np.exp(y).round()),
     "folds": lambda: RGBMRegressor(max_iter="cv", cv=3, random_state=0).fit(X, y),
     "validated": lambda: RGBMRegressor(max_iter=30, early_stopping=True).fit(X, y),

@@ -168,19 +168,20 @@ def make_problem(
     start = start_of(loss, y, weight, start_score)
     check_scale(loss, y, weight, start)
     prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
-    if isinstance(step, LeafStep) or isinstance(loss, Softmax):
-        what = f"step={step!r}" if isinstance(step, LeafStep) else f"{loss!r}"
-        if not prepared.free_leaves:
+    if isinstance(loss, Softmax):
+        if not prepared.class_leaves:
             raise ValueError(
-                f"{what} needs stumps with free leaves, without monotone constraints, missing "
-                "values and categorical features."
+                f"{loss!r} needs stumps with free leaves, without monotone constraints."
             )
+    elif isinstance(step, LeafStep) and not prepared.free_leaves:
+        raise ValueError(
+            f"step={step!r} needs stumps with free leaves, without monotone constraints, missing "
+            "values and categorical features."
+        )
     selection.size(prepared.layout)  # an impossible t raises here
     held_arrays = prepared.arrays
     if validation is not None:
         held_arrays = prepared.arrays_for(validation.X, n_jobs)
-        if isinstance(loss, Softmax) and type(held_arrays) is not type(prepared.arrays):
-            raise ValueError(f"{loss!r} needs validation rows without missing values.")
     problem = Problem(
         prepared=prepared,
         y=y,

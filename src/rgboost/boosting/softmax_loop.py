@@ -7,7 +7,8 @@ columns 1_left e_c / sqrt(W_L), 1_right e_c / sqrt(W_R) that move together. Its 
              = sum_c T_c^2 / W + sum_c (S_c - T_c W_L / W)^2 W / (W_L W_R)
 
 and the constant step 1/sigma adds S_c / (sigma W_L) on the left, (T_c - S_c) / (sigma W_R) on the
-right. Threads and chunks of rows are those of `loop`.
+right. Sets of categories: see `rgboost.learners.class_sums`. Threads and chunks of rows are those
+of `loop`.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from numpy.typing import NDArray
 from .._jit import kernel
 from .._math import largest
 from .._team import close_turn, take_ticket, wait_for_all
-from ..learners.kernels import Pick, Scratch, accumulate, direction, scratch_size
-from ..learners.splits import first_of_ties, to_left_sums
+from ..learners.class_sums import class_left_sums
+from ..learners.kernels import Pick, Scratch, accumulate, direction, note_set, scratch_size
+from ..learners.splits import first_of_ties
 from ..learners.stump_statistics import gather_column
 from .loop import first_of_the_best, subset_columns, subset_of
 from .softmax_rows import ClassScratch, add_values, clear_sums, evaluate_classes, start_classes
@@ -105,6 +107,7 @@ def run_softmax_block(
             record.held_loss[m] = held_loss
             record.learner[m] = learner
             record.gradient[m] = math.sqrt(gradient)
+            note_set(learners, Pick(learner, column, 0.0, 1.0, 0.0), record.sets[m])
             for c in range(n_classes):
                 record.left[m, c] = left[c] if learner >= 0 else 0.0
                 record.right[m, c] = right[c] if learner >= 0 else 0.0
@@ -171,17 +174,18 @@ def search_column(learners, subsets, m, k, residual, totals, work, scratch):
     weight, gain = splits.left_weight[first : first + n], splits.gain[first : first + n]
     bins, scores = scratch.one.bins, scratch.scores[:n]
     n_classes = residual.shape[0]
+    left_sums = scratch.left_sums
+    for c in range(n_classes):
+        gather_column(learners, column, k, residual[c], totals[c], work.partial[:, c], scratch.one)
+        left_sums[c, : n + 1] = bins[: n + 1]
+    class_left_sums(learners, column, left_sums, totals)
     scores[:] = 0.0
     base = 0.0
     for c in range(n_classes):
         slope = totals[c] / splits.total_weight
         base += slope * totals[c]
-        gather_column(learners, column, k, residual[c], totals[c], work.partial[:, c], scratch.one)
-        to_left_sums(bins, n)
-        left_sums = scratch.left_sums[c]
         for s in range(n):
-            left_sums[s] = bins[s]
-            off = bins[s] - slope * weight[s]
+            off = left_sums[c, s] - slope * weight[s]
             scores[s] += off * off * gain[s]
     split = 0
     if subset.restricted:
@@ -196,4 +200,4 @@ def search_column(learners, subsets, m, k, residual, totals, work, scratch):
         work.score[k] = scores[split] + base
     work.learner[k] = first + split
     for c in range(n_classes):
-        work.inner[k, c] = scratch.left_sums[c, split]
+        work.inner[k, c] = left_sums[c, split]

@@ -76,12 +76,13 @@ def clear_sums(rows, chunk):
 
 @kernel()
 def add_values(rows, lo, hi, inside, left, right):
-    """f_c += ``left[c]`` where ``inside`` is 1, and ``right[c]`` where it is 0."""
+    """f_c += ``left[c]`` where ``inside`` is 1, and ``right[c]`` where it is 0; between them where
+    a feature is missing that never was in the training rows."""
     for c in range(rows.score.shape[0]):
         score = rows.score[c, lo:hi]
         on_left, on_right = left[c], right[c]
         for i in range(score.shape[0]):
-            score[i] += on_left if inside[i] > 0.5 else on_right
+            score[i] += inside[i] * on_left + (1.0 - inside[i]) * on_right
 
 
 @kernel()

@@ -34,6 +34,9 @@ class Prepared(ABC):
     free_leaves: bool = False
     """Whether a weak-learner has two sides whose values can be set at will."""
 
+    class_leaves: bool = False
+    """Whether the two sides of a weak-learner can hold a value for each of several classes."""
+
     sums_by_rows: bool = False
     """Whether `kernels.accumulate` does something."""
 

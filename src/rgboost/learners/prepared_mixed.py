@@ -18,7 +18,7 @@ from ..data.mixed_bins import (
     weigh_bins,
     weigh_sparse_bins,
 )
-from ..model import Coverage, Path, StumpModel
+from ..model import ClassStumpModel, Coverage, Path, StumpModel
 from ..model.mixed import collapse_mixed
 from ..selection import Layout
 from .base import Prepared
@@ -45,15 +45,25 @@ class PreparedMixedStumps(Prepared):
         bins = self.cuts.n_values[self.cuts.categorical] + 1
         return (int(bins.max(initial=0)) + 7) // 8
 
+    @property
+    def class_leaves(self) -> bool:  # type: ignore[override]
+        return not self.arrays.splits.signed
+
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         columns = as_columns(X)
         return mixed_arrays(columns, self.cuts, self.arrays.splits, self.arrays.columns, n_jobs)
 
-    def model(self, path: Path, intercept: float) -> StumpModel:
-        return collapse_mixed(self.cuts, self.layout.offsets, path, intercept)
+    def model(self, path: Path, intercept: Any) -> StumpModel | ClassStumpModel:
+        def collapse(one: Path, start: float) -> StumpModel:
+            return collapse_mixed(self.cuts, self.layout.offsets, one, start)
 
-    def coverage(self, model: StumpModel, learner: NDArray[np.int64]) -> Coverage:
-        return Coverage.of_mixed(model, self.cuts)
+        if path.left.ndim == 2:
+            return ClassStumpModel.collapse_each(collapse, path, intercept)
+        return collapse(path, intercept)
+
+    def coverage(self, model: Any, learner: NDArray[np.int64]) -> Coverage:
+        shape = model.shape if isinstance(model, ClassStumpModel) else model
+        return Coverage.of_mixed(shape, self.cuts)
 
 
 def prepare_mixed(

@@ -45,7 +45,7 @@ class CategoryTables:
         for k, g in enumerate(self.features):
             values, table = self.table(g)
             place = find_categories(dense_column(columns, g), values)
-            out += np.append(table, self.missing[k])[place]
+            out += np.concatenate([table, self.missing[k : k + 1]])[place]
 
     def step(
         self, m: int, x: NDArray[np.floating], left: float, right: float, when_missing: float

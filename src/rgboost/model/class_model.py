@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .._jit import kernel
 from .._team import map_ranges
 from ..data.binning import Cuts
+from .category_tables import CategoryTables
 from .path import Path
 from .stump_model import BLOCK, FEW_CUTS, StumpModel, climb_ladder, count_cuts, make_ladders
 
@@ -25,7 +26,7 @@ class ClassStumpModel:
 
     ``shape`` is the model of the first class; the others have the same features, cuts and path.
     ``tables``, ``missing``, ``left``, ``right`` and ``when_missing`` are those of `StumpModel` with
-    a column for each class.
+    a column for each class, and so are ``tables`` and ``missing`` of ``categories``.
     """
 
     shape: StumpModel
@@ -35,40 +36,61 @@ class ClassStumpModel:
     left: NDArray[np.float64]
     right: NDArray[np.float64]
     when_missing: NDArray[np.float64]
+    categories: CategoryTables | None = None
 
     @classmethod
     def collapse(
         cls, cuts: Cuts, path: Path, intercept: Any, total_weight: float
     ) -> ClassStumpModel:
         """Add up the stumps of a path that starts from constant scores."""
+
+        def collapse(one: Path, start: float) -> StumpModel:
+            return StumpModel.collapse(cuts, one, start, total_weight)
+
+        return cls.collapse_each(collapse, path, intercept)
+
+    @classmethod
+    def collapse_each(
+        cls, collapse: Callable[[Path, float], StumpModel], path: Path, intercept: Any
+    ) -> ClassStumpModel:
+        """Collapse the path of each class by itself, and put the models side by side."""
         start = np.asarray(intercept, np.float64)
         models = [
-            StumpModel.collapse(
-                cuts,
-                Path(path.learner, path.left[:, c].copy(), path.right[:, c].copy()),
-                start[c],
-                total_weight,
+            collapse(
+                Path(path.learner, path.left[:, c].copy(), path.right[:, c].copy(), path.sets),
+                float(start[c]),
             )
             for c in range(len(start))
         ]
-        tables = np.column_stack([model.tables for model in models])
-        missing = np.column_stack([model.missing for model in models])
-        gaps = np.column_stack([model.when_missing for model in models])
-        return cls(models[0], start, tables, missing, path.left, path.right, gaps)
+        values: dict[str, Any] = {
+            name: np.column_stack([getattr(model, name) for model in models]) for name in _PER_CLASS
+        }
+        tables = [model.categories for model in models if model.categories is not None]
+        if tables:
+            values["categories"] = replace(
+                tables[0],
+                tables=np.column_stack([one.tables for one in tables]),
+                missing=np.column_stack([one.missing for one in tables]),
+            )
+        return cls.from_wide(replace(models[0], intercept=start, **values))  # type: ignore[arg-type]
 
     @classmethod
     def from_wide(cls, wide: StumpModel) -> ClassStumpModel:
         """From a `StumpModel` whose arrays of values have a column for each class."""
         values = {name: getattr(wide, name) for name in _PER_CLASS}
-        first: dict[str, Any] = {name: array[:, 0].copy() for name, array in values.items()}
         intercept: Any = wide.intercept
-        shape = replace(wide, intercept=float(intercept[0]), **first)
-        return cls(shape=shape, intercept=intercept, **values)
+        whole = cls(shape=wide, intercept=intercept, **values, categories=wide.categories)
+        return replace(whole, shape=whole.of_class(0))
 
     def wide(self) -> StumpModel:
         """What `from_wide` was given."""
         values: dict[str, Any] = {name: getattr(self, name) for name in _PER_CLASS}
-        return replace(self.shape, intercept=self.intercept, **values)  # type: ignore[arg-type]
+        return replace(
+            self.shape,
+            intercept=self.intercept,  # type: ignore[arg-type]
+            categories=self.categories,
+            **values,
+        )
 
     @property
     def n_classes(self) -> int:
@@ -84,8 +106,16 @@ class ClassStumpModel:
 
     def of_class(self, c: int) -> StumpModel:
         """The additive model of the score of class c."""
+        categories = self.categories
+        if categories is not None:
+            categories = replace(
+                categories,
+                tables=categories.tables[:, c].copy(),
+                missing=categories.missing[:, c].copy(),
+            )
         return replace(
             self.shape,
+            categories=categories,
             intercept=float(self.intercept[c]),
             tables=self.tables[:, c].copy(),
             missing=self.missing[:, c].copy(),
@@ -106,6 +136,8 @@ class ClassStumpModel:
             scores = [self.of_class(c).score(rows, n_jobs) for c in range(self.n_classes)]
             return np.column_stack(scores)
         out = np.tile(self.intercept, (X.shape[0], 1))
+        if self.categories is not None:
+            self.categories.add_scores(X, out)
         shape = self.shape
         args = (shape.features, shape.starts, shape.cuts, self.tables, self.missing)
         map_ranges(lambda a, b: score_classes(X[a:b], *args, out[a:b]), len(out), n_jobs, BLOCK)

@@ -70,7 +70,7 @@ def compare(n_rows: int, n_features: int, n_iter: int) -> dict[str, Any]:
     """Seconds and training losses for one additive problem, best of three fits each."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
-    from .. import RGBMRegressor
+    from ..estimators import RGBMRegressor
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, n_features))

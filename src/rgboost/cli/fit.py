@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import RGBMClassifier, RGBMRegressor
 from ..data.readers import Table
+from ..estimators import RGBMClassifier, RGBMRegressor
 from .errors import CommandError, ExitCode, check_writable, writing
 from .options import with_estimator_parameters
 from .output import AsJson, print_json, print_lines

@@ -11,7 +11,7 @@ from .errors import CommandError, ExitCode
 
 def load_model(path: Path) -> Any:
     """The estimator in a file; whatever is wrong with the file is bad data."""
-    from .. import load
+    from ..estimators import load
 
     try:
         return load(path)

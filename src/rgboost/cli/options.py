@@ -96,7 +96,7 @@ PROGRAM_DEFAULTS = {"verbose": 1}
 
 def estimator_parameters() -> list[EstimatorParameter]:
     """The parameters of the two estimators, in the order of their signatures."""
-    from .. import RGBMClassifier, RGBMRegressor
+    from ..estimators import RGBMClassifier, RGBMRegressor
 
     regressor, classifier = _defaults(RGBMRegressor), _defaults(RGBMClassifier)
     documented = _both(_documented(RGBMRegressor), _documented(RGBMClassifier))

@@ -32,6 +32,8 @@ def train(tmp_path, frame):
 
 
 FAST = ("--max-iter", "20", "--random-state", "0")
+EVERY = ("--selection", "groups")
+"""So that few iterations use every feature."""
 
 
 def test_model_is_that_of_the_estimator(rgboost, train, frame, tmp_path):
@@ -50,7 +52,7 @@ def test_model_is_that_of_the_estimator(rgboost, train, frame, tmp_path):
 
 
 def test_summary(rgboost, train, tmp_path):
-    done = rgboost("fit", train, "--target", "y", "--out", tmp_path / "m.rgb", *FAST)
+    done = rgboost("fit", train, "--target", "y", "--out", tmp_path / "m.rgb", *FAST, *EVERY)
     for line in (
         "task            regression (the target has 300 values)",
         "rows            300",
@@ -67,7 +69,9 @@ def test_summary(rgboost, train, tmp_path):
 
 def test_json(rgboost, train, tmp_path):
     out = tmp_path / "m.rgb"
-    done = rgboost("fit", train, "--target", -1, "--out", out, *FAST, "--json", "--verbose", "0")
+    done = rgboost(
+        "fit", train, "--target", -1, "--out", out, *FAST, *EVERY, "--json", "--verbose", "0"
+    )
     found = json.loads(done.out)
     assert done.err == ""
     model = package.load(out)

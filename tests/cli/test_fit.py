@@ -105,7 +105,7 @@ class TestTask:
         [
             (["no", "yes"], "classification"),
             ([0, 1], "classification"),
-            ([0.5, 1.5], "classification"),
+            ([0.5, 1.5], "regression"),
             ([True, False], "classification"),
             (range(11), "regression"),
             (np.linspace(0, 1, 7), "regression"),
@@ -138,9 +138,10 @@ class TestLibsvm:
             rng = np.random.default_rng(1)
             X = random_array((200, 10), density=0.4, rng=rng, format="csr")
             y = np.sign(X[:, [0]].toarray().ravel() - 0.2)
+            X = X.tolil()
             X[0, 0] = X[0, 9] = 0.5
             for name, rows in (("train", slice(0, 150)), ("valid", slice(150, 200))):
-                part = X[rows].tolil()
+                part = X[rows]
                 if name == "valid":
                     part[:, [0, 9]] = 0
                 path = str(tmp_path / f"{name}.svm")

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file
 
 import rgboost as package
@@ -99,7 +100,7 @@ def test_libsvm_keeps_the_numbering_of_the_training_file(rgboost, tmp_path, zero
     dump_svmlight_file(rows, X[:, 1], str(new), zero_based=zero_based)
     done = rgboost("predict", model, new)
     found = pd.read_csv(io.StringIO(done.out), **EXACT).prediction
-    np.testing.assert_array_equal(found, package.load(model).predict(rows))
+    np.testing.assert_array_equal(found, package.load(model).predict(csr_array(rows)))
 
 
 def test_libsvm_features_that_the_model_does_not_know(rgboost, tmp_path, monkeypatch):

@@ -26,16 +26,14 @@ MOST_CODES = 10
 def choose_task(task: TaskChoice, y: NDArray[Any]) -> tuple[Task, str]:
     """The task and the reason for it.
 
-    "auto": texts, truth values and categories are classes; so are two different values, and
-    whole numbers of which there are at most `MOST_CODES`. Everything else is regression.
+    "auto": texts, truth values and categories are classes; so are whole numbers of which there
+    are at most `MOST_CODES`. Everything else is regression.
     """
     if task is not TaskChoice.AUTO:
         return task.value, "as asked"  # type: ignore[return-value]
     if y.dtype.kind not in "iuf":
         return "classification", "the target is not a number"
     values = np.unique(y)
-    if len(values) == 2:
-        return "classification", "the target has two values"
     if len(values) <= MOST_CODES and (values == np.round(values)).all():
         return "classification", f"the target has {len(values)} whole values"
     return "regression", f"the target has {len(values):,} values"

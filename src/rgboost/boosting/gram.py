@@ -57,7 +57,7 @@ def stumps_obstacle(problem: Problem) -> str | None:
         if isinstance(arrays, MixedStumps | SparseMixedStumps):
             return "it needs features without missing values and without categories"
         if not isinstance(arrays, DenseStumps | SparseStumps):
-            return "it needs stumps"
+            return "it needs stumps without monotone constraints"
     return None
 
 

@@ -113,6 +113,11 @@ class Stumps(LearnerFamily):
         arrays: Any
         missing = columns_with_missing(X)
         if self.categorical or missing.any():
+            if self.min_weight_fraction_leaf > 0.0:
+                raise ValueError(
+                    f"min_weight_fraction_leaf={self.min_weight_fraction_leaf:g} cannot be had "
+                    "with missing values or categorical features; use 0."
+                )
             categorical = feature_mask(self.categorical, X.shape[1], None, "categorical")
             signed = self.leaves == "signed"
             return prepare_mixed(

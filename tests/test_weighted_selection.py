@@ -119,14 +119,17 @@ def test_estimators():
     frame = pd.DataFrame(rng.normal(size=(300, 5)), columns=list("abcde"))
     y = 3 * frame["a"] + rng.normal(size=300)
     model = RGBMRegressor(
-        feature_weights={"e": 0}, always_features=["a"], subset_size=1, max_iter=100, random_state=0
-    ).fit(frame, y)
+        feature_weights={"e": 0}, always_features=["a"], selection="groups", subset_size=1,
+        max_iter=100, random_state=0,
+    ).fit(frame, y)  # fmt: skip
     assert model.subset_size_ == 2
     assert 4 not in model.trace_.feature
     assert np.mean(model.trace_.feature == 0) > 0.3
-    only = RGBMClassifier(feature_weights=[0, 1, 0, 0, 0], subset_size=1, max_iter=20)
+    only = RGBMClassifier(
+        feature_weights=[0, 1, 0, 0, 0], selection="groups", subset_size=1, max_iter=20
+    )
     assert set(only.fit(frame, y > 0).trace_.feature) == {1}
-    three = RGBMClassifier(always_features=[2], subset_size=1, max_iter=20)
+    three = RGBMClassifier(always_features=[2], selection="groups", subset_size=1, max_iter=20)
     assert three.fit(frame, rng.integers(0, 3, 300)).subset_size_ == 2
 
 

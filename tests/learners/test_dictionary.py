@@ -45,8 +45,9 @@ def test_a_pool_of_small_svms():
         rows = np.concatenate([rng.choice(np.flatnonzero(y == c), 10) for c in (0, 1)])
         pool.append(SVC(gamma=1.0).fit(X[rows], y[rows]).decision_function)
     model = RGBMClassifier(
-        learner=Dictionary.from_functions(pool), selection="groups", max_iter=200, random_state=0
-    ).fit(X[:300], y[:300])
+        learner=Dictionary.from_functions(pool), selection="groups", max_iter=200, random_state=0,
+        learning_rate=0.3,
+    ).fit(X[:300], y[:300])  # fmt: skip
     single = max(np.mean((h(X[:300]) > 0) == y[:300]) for h in pool)
     assert model.score(X[:300], y[:300]) > single
     assert model.score(X[300:], y[300:]) > 0.85

@@ -64,4 +64,4 @@ def quality(bench: Bench) -> None:
                 )
 
 
-CASES = (Case("quality", "Test loss at default settings", quality),)
+CASES = (Case("quality", "Test loss at default settings", quality, ("full",)),)

@@ -31,7 +31,7 @@ def make_rows(n=400, seed=0):
 def fitted():
     rows, labels, weight = make_rows()
     model = RGBMClassifier(
-        max_iter=300, early_stopping=True, validation_fraction=0.2, n_iter_no_change=20,
+        max_iter=300, early_stopping=True, validation_fraction=0.2, learning_rate=0.3,
         random_state=0,
     )  # fmt: skip
     return model.fit(rows, labels, weight)

@@ -106,8 +106,8 @@ def fill_three(codes, words, c, n_bins, residual, lo, hi, bins_out):
             bins_out[cell(word2, b, 2)] += r
     for i in range(whole, hi):
         bins_out[codes[c0, i]] += residual[i]
-        bins_out[_COPIES * _STRIDE + codes[c1, i]] += residual[i]
-        bins_out[2 * _COPIES * _STRIDE + codes[c2, i]] += residual[i]
+        bins_out[_COPIES * _STRIDE + np.int64(codes[c1, i])] += residual[i]
+        bins_out[2 * _COPIES * _STRIDE + np.int64(codes[c2, i])] += residual[i]
     for column in range(_TOGETHER):
         join(bins_out, n_bins[column], column)
 

@@ -78,7 +78,29 @@ class NotWorse:
 
 GBDT = ("LightGBM", "XGBoost", "CatBoost")
 
+TREES = ("LightGBM", "XGBoost")
+
 GOALS = (
+    Ratio(
+        "direct engine, all features: 1.7 x LightGBM's iterations",
+        "rates", "t=90, 2", ("LightGBM",), 1.7, seconds=False,
+    ),
+    Ratio(
+        "direct engine, t=9: 2 x LightGBM's iterations",
+        "rates", "t=9, 2", ("LightGBM",), 2, seconds=False,
+    ),
+    Ratio(
+        "a9a, t=11, 1 thread: 3 x the iterations of LightGBM and XGBoost",
+        "a9a-rates", "t=11, 1", TREES, 3, seconds=False,
+    ),
+    Ratio(
+        "a9a, t=11, 2 threads: 3 x the iterations of LightGBM and XGBoost",
+        "a9a-rates", "t=11, 2", TREES, 3, seconds=False,
+    ),
+    Limit("370,972 x 90 in bins in 1 s", "total", "binning", 1, "s"),
+    Limit("import in 0.3 s more than scikit-learn and numba", "startup", "import", 0.3, "s"),
+    Limit("first fit with compiled code in the cache in 1 s", "startup", "cached", 1, "s"),
+    Limit("first fit that compiles in 15 s", "startup", "uncached", 15, "s"),
     Ratio(
         "370,972 x 90, 10,000 stumps, binning included: 60 x faster than LightGBM",
         "total", "total", ("LightGBM",), 60,

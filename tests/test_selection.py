@@ -15,11 +15,11 @@ from rgboost.selection import (
     RandomGroup,
     RandomGroups,
     RandomLearners,
-    check_partition,
     check_selection,
-    draw_without_replacement,
-    resolve_subset_size,
 )
+from rgboost.selection.draws import draw_without_replacement
+from rgboost.selection.layout import check_partition
+from rgboost.selection.subset_size import resolve_subset_size
 
 
 def layout(counts, groups=None):

@@ -6,16 +6,9 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rgboost.data.binning import (
-    between,
-    bin_dense,
-    bin_sparse,
-    count_below,
-    encode_dense,
-    encode_sparse,
-    make_plan,
-    sparse_columns,
-)
+from rgboost.data.binning import bin_dense, bin_sparse, count_below, encode_dense, encode_sparse
+from rgboost.data.cuts import between, make_plan
+from rgboost.data.sparse_columns import sparse_columns
 from tests.data_strategies import problems
 from tests.naive import naive_cuts
 

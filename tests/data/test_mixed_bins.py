@@ -6,7 +6,8 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rgboost.data.binning import bin_dense, make_plan
+from rgboost.data.binning import bin_dense
+from rgboost.data.cuts import make_plan
 from rgboost.data.mixed_bins import (
     columns_with_missing,
     cut_mixed,

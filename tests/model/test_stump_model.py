@@ -6,7 +6,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rgboost.data.binning import Cuts
+from rgboost.data.cuts import Cuts
 from rgboost.model import Path, StumpModel
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cost import choose_engine
-from .engine import Boosted, boost, make_problem
+from .engine import Boosted, boost
 from .folds import fold_losses
 from .gram import default_gram_memory, gram_obstacle
+from .make_problem import make_problem
 from .problem import Problem, Validation
 from .stopping import EarlyStopping
 

@@ -15,19 +15,19 @@ from ..learners.base import Additive, Prepared
 from ..losses import Loss, Softmax
 from ..model import Path
 from ..selection import SelectionRule
-from ..steps import LeafStep, StepRule
+from ..steps import StepRule
 from .callbacks import Callback
 from .cost import choose_engine
 from .direct import run_direct
 from .gram import default_gram_memory, gram_obstacle, run_gram
 from .interrupt import DeferredInterrupt
+from .make_problem import make_problem
 from .problem import Problem, Validation
 from .softmax import check_classes, run_softmax
 from .state import RunState
-from .step_length import make_rule
 from .stopping import EarlyStopping, best_iteration
 from .surrogate import run_surrogate, surrogate_obstacle
-from .trace import Recorder, Trace
+from .trace import Trace
 
 Engine = Literal["auto", "direct", "gram", "surrogate"]
 
@@ -137,82 +137,6 @@ def boost(
     return _outcome(problem, early_stopping, interrupted, state)
 
 
-def make_problem(
-    X: Any,
-    y: NDArray[np.float64],
-    *,
-    loss: Loss,
-    learner: LearnerFamily,
-    selection: SelectionRule,
-    step: StepRule,
-    n_iter: int,
-    learning_rate: float,
-    start_score: float | None,
-    groups: Any,
-    names: Sequence[str] | None,
-    weight: NDArray[np.float64] | None,
-    validation: Validation | None,
-    random_state: int | np.random.Generator | None,
-    n_jobs: int,
-    callbacks: tuple[Callback, ...],
-    resume: RunState | None = None,
-) -> Problem:
-    """Prepare the weak-learners on the rows; see `boost` for the parameters."""
-    rule = make_rule(step, loss, learning_rate, len(y))
-    loss.check_labels(y)
-    if weight is not None and (weight == 0).any():  # such rows are not there
-        kept = weight > 0
-        X, y, weight, learner = X[kept], y[kept], weight[kept], learner.restricted_to(kept)
-    if validation is not None:
-        validation = validation.with_positive_weight()
-    start = start_of(loss, y, weight, start_score)
-    check_scale(loss, y, weight, start)
-    prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
-    if isinstance(loss, Softmax):
-        if not prepared.class_leaves:
-            raise ValueError(
-                f"{loss!r} needs stumps with free leaves, without monotone constraints."
-            )
-    elif isinstance(step, LeafStep) and not prepared.free_leaves:
-        raise ValueError(
-            f"step={step!r} needs stumps with free leaves, without monotone constraints, missing "
-            "values and categorical features."
-        )
-    selection.size(prepared.layout)  # an impossible t raises here
-    held_arrays = prepared.arrays
-    if validation is not None:
-        held_arrays = prepared.arrays_for(validation.X, n_jobs)
-    problem = Problem(
-        prepared=prepared,
-        y=y,
-        weight=weight,
-        start=start,
-        loss=loss,
-        selection=selection,
-        rule=rule,
-        held=validation,
-        held_arrays=held_arrays,
-        rng=np.random.default_rng(random_state),
-        recorder=Recorder(
-            n_iter,
-            prepared.layout.offsets,
-            total_weight(y, weight),
-            None if validation is None else total_weight(validation.y, validation.weight),
-            prepared.set_bytes,
-            loss.n_classes if isinstance(loss, Softmax) else None,
-        ),
-        n_jobs=n_jobs,
-        callbacks=callbacks,
-        resume=resume,
-    )
-    if resume is not None and resume.fingerprint != problem.fingerprint():
-        raise ValueError(
-            "The run to go on with had other data, another loss or other weak-learners; "
-            "give those of that run, or begin anew."
-        )
-    return problem
-
-
 def _run(problem: Problem, engine: Engine, gram_memory: int | None, tol: float) -> bool:
     """Run an engine; whether Ctrl-C ended it with something done."""
     memory = default_gram_memory() if gram_memory is None else gram_memory
@@ -281,39 +205,6 @@ def check_engine(name: str, obstacle: str | None) -> None:
         raise ValueError(f"engine={name!r} cannot do this: {obstacle}. Or use engine='direct'.")
 
 
-def start_of(
-    loss: Loss,
-    y: NDArray[np.float64],
-    weight: NDArray[np.float64] | None,
-    start_score: float | None,
-) -> Any:
-    """The score of the null model, with several classes one for each; infinite where sums
-    overflow."""
-    if start_score is None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return loss.best_constant(y, weight)
-    if isinstance(loss, Softmax):
-        return np.full(loss.n_classes, float(start_score))
-    return float(start_score)
-
-
-def check_scale(
-    loss: Loss, y: NDArray[np.float64], weight: NDArray[np.float64] | None, start: Any
-) -> None:
-    """Weak-learners are compared by squares of sums of residuals: raise if these overflow."""
-    with np.errstate(all="ignore"):
-        score = np.full((len(y), *np.shape(start)), start)
-        total = total_weight(y, weight)
-        worst = float(np.abs(loss.residual(y, score)).max(initial=0.0))
-        most = float(np.abs(loss.value(y, score)).max(initial=0.0))
-        fine = np.isfinite([np.sum(start), total * total * worst * worst, total * most]).all()
-    if not fine:
-        raise ValueError(
-            f"y (up to {np.abs(y).max():g} in magnitude) and the weights (in sum {total:g}) are "
-            f"too large for {loss!r}: sums of squares overflow. Scale them down."
-        )
-
-
 def check_losses(trace: Trace) -> None:
     """A loss that is not finite has no model worth keeping."""
     bad = np.flatnonzero(~np.isfinite(trace.train_loss))
@@ -322,7 +213,3 @@ def check_losses(trace: Trace) -> None:
             f"the training loss was {trace.train_loss[bad[0]]} after {bad[0]} iterations; use a "
             "smaller learning_rate, or scale y down."
         )
-
-
-def total_weight(y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:
-    return float(len(y)) if weight is None else float(weight.sum())

@@ -9,53 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from .._jit import kernel
 from .._team import map_ranges
+from .cuts import CutPlan, Cuts, choose_cuts
 from .sorting import sort_rows
-
-BinningKind = Literal["quantile", "hybrid"]
-MOST_BINS = 65_536
-"""Bins are stored as uint8 up to 256 of them, as uint16 above."""
+from .sparse_columns import SparseColumns
 
 _BLOCK_BYTES = 16 << 20
 """Columns are binned in blocks of this size: one copy to lay them out, one to sort."""
 
 _ENTRIES_FOR_THREADS = 1_000_000
 """Stored entries (about 3 milliseconds) that make starting threads pay."""
-
-
-@dataclass(frozen=True)
-class Cuts:
-    """Thresholds of all features: feature g has ``thresholds[offsets[g]:offsets[g + 1]]``.
-
-    ``left_weight`` is the weight of the rows at or below each threshold.
-    """
-
-    offsets: NDArray[np.int64]
-    thresholds: NDArray[np.float64]
-    left_weight: NDArray[np.float64]
-
-    @property
-    def n_features(self) -> int:
-        return len(self.offsets) - 1
-
-    def code_dtype(self) -> type[np.uint8] | type[np.uint16]:
-        most = int(np.diff(self.offsets).max(initial=0)) + 1
-        return np.uint8 if most <= 256 else np.uint16
-
-
-def without_light_sides(cuts: Cuts, lightest: float, total_weight: float) -> Cuts:
-    """The cuts that have at least the weight ``lightest`` on either side."""
-    kept = np.minimum(cuts.left_weight, total_weight - cuts.left_weight) >= lightest
-    offsets = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)[cuts.offsets]
-    return Cuts(offsets, cuts.thresholds[kept], cuts.left_weight[kept])
 
 
 class SparseCodes(NamedTuple):
@@ -68,55 +37,6 @@ class SparseCodes(NamedTuple):
     codes: NDArray[np.unsignedinteger]
     zero_code: NDArray[np.int64]
     only_code: NDArray[np.int64]
-
-
-class SparseColumns(NamedTuple):
-    """Sparse columns with ascending rows, no stored zeros and no duplicates.
-
-    Entry k has the value ``data[order[k]]``, or ``data[k]`` if ``order`` is empty: values are not
-    copied, and positions take half their memory.
-    """
-
-    n_rows: int
-    indptr: NDArray[np.integer]
-    rows: NDArray[np.int32]
-    data: NDArray[np.floating]
-    order: NDArray[np.integer]
-
-
-def sparse_columns(X: Any) -> SparseColumns:
-    """The columns of a sparse matrix, which is left alone."""
-    clean = X.format in ("csr", "csc") and X.has_canonical_format and bool(np.all(X.data))
-    order = np.empty(0, np.int32)
-    if not clean:
-        columns = scipy.sparse.csc_array(X, copy=True)
-        columns.sum_duplicates()
-        columns.eliminate_zeros()
-    elif X.format == "csc":
-        columns = X
-    else:
-        positions = np.arange(X.nnz, dtype=np.int32 if X.nnz < 2**31 else np.int64)
-        columns = scipy.sparse.csr_array((positions, X.indices, X.indptr), X.shape).tocsc()
-        order = columns.data
-    data = X.data if len(order) else columns.data
-    rows = columns.indices.astype(np.int32, copy=False)
-    return SparseColumns(X.shape[0], columns.indptr, rows, data, order)
-
-
-class CutPlan(NamedTuple):
-    """How many thresholds at most, at quantiles and evenly spaced."""
-
-    max_bins: int
-    n_quantile: int
-    n_even: int
-
-
-def make_plan(max_bins: int | None, kind: BinningKind) -> CutPlan:
-    """``max_bins`` bins need one threshold fewer. Features with no more distinct values than bins
-    get a threshold between every two of them, whatever the kind."""
-    most = MOST_BINS if max_bins is None else max_bins
-    n_even = 0 if kind == "quantile" else (most - 1) // 2
-    return CutPlan(most, most - 1 - n_even, n_even)
 
 
 def bin_dense(
@@ -216,16 +136,6 @@ def encode_sparse(X: SparseColumns, cuts: Cuts, n_jobs: int = 1) -> SparseCodes:
 
     map_ranges(encode_range, cuts.n_features, n_jobs, at_least=64)
     return SparseCodes(indptr, X.rows, codes, zero_code, only_code)
-
-
-def as_columns(X: Any) -> Any:
-    """Of a sparse X a CSC copy with sorted rows, no explicit zeros and no duplicates."""
-    if not scipy.sparse.issparse(X):
-        return X
-    columns = scipy.sparse.csc_array(X, copy=X.format == "csc")
-    columns.sum_duplicates()
-    columns.eliminate_zeros()
-    return columns
 
 
 def empty_codes(n_features: int, n_rows: int, code_type: type) -> NDArray[np.unsignedinteger]:
@@ -364,51 +274,6 @@ def sorted_order(values):
         if values[i] > values[i + 1]:
             return np.argsort(values)
     return np.arange(values.shape[0])
-
-
-@kernel()
-def choose_cuts(values, cumulative, n_distinct, plan, thresholds_out, left_weight_out):
-    """Choose where to cut distinct sorted values; returns how many cuts there are.
-
-    ``cumulative[k]`` is the weight at or below ``values[k]``. The i-th of q quantile cuts goes
-    after the first value whose cumulative weight reaches i/(q+1) of the total (the inverse of the
-    distribution function, so that integer weights are the same as repeated rows); the i-th of e
-    even cuts goes after the last value at or below min + i/(e+1) (max - min).
-    """
-    count = 0
-    if n_distinct <= plan.max_bins:
-        for k in range(n_distinct - 1):
-            thresholds_out[count] = between(values[k], values[k + 1])
-            left_weight_out[count] = cumulative[k]
-            count += 1
-        return count
-    total = cumulative[n_distinct - 1]
-    low = values[0]
-    span = values[n_distinct - 1] - low
-    quantile = 1
-    even = 1
-    for k in range(n_distinct - 1):
-        cut = False
-        while quantile <= plan.n_quantile and cumulative[k] >= (
-            total * quantile / (plan.n_quantile + 1)
-        ):
-            quantile += 1
-            cut = True
-        while even <= plan.n_even and values[k + 1] > low + span * (even / (plan.n_even + 1)):
-            even += 1
-            cut = True
-        if cut:
-            thresholds_out[count] = between(values[k], values[k + 1])
-            left_weight_out[count] = cumulative[k]
-            count += 1
-    return count
-
-
-@kernel()
-def between(a, b):
-    """A number s with a <= s < b, half-way where rounding allows it."""
-    s = 0.5 * a + 0.5 * b
-    return s if a <= s < b else a
 
 
 _SEARCH_BLOCK = 512

@@ -15,19 +15,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .binning import (
-    MOST_BINS,
-    CutPlan,
-    Cuts,
-    SparseCodes,
-    SparseColumns,
-    bin_dense,
-    bin_sparse,
-    empty_codes,
-    encode_dense,
-    encode_sparse,
-    sparse_columns,
-)
+from .binning import SparseCodes, bin_dense, bin_sparse, empty_codes, encode_dense, encode_sparse
+from .cuts import MOST_BINS, CutPlan, Cuts
+from .sparse_columns import SparseColumns, sparse_columns
 
 Matrix = Any
 """A dense array of numbers, or a sparse matrix in CSC form."""

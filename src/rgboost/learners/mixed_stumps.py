@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._jit import scalar
 from ..data.binning import SparseCodes
 from .dense_stumps import _COPIES, _STRIDE, fill_bins
 from .kernels import (
@@ -98,11 +99,21 @@ def _accumulate_sparse(learners, columns, residual, lo, hi, scratch, first, part
     pass  # a column is short: it is searched whole
 
 
+@scalar()
+def best_of_column(splits, subset, k, sums, slope, shift, base, to_reach):
+    """The best split in J of column k of J, from its left sums."""
+    left_weight, gain = splits.left_weight, splits.gain
+    first, stop = splits.offsets[subset.columns[k]], splits.offsets[subset.columns[k] + 1]
+    if subset.restricted:
+        chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
+        return best_of_candidates(sums, left_weight, gain, first, chosen, slope, shift, base)
+    return best_of_sums(sums, left_weight, gain, first, stop, slope, shift, base, to_reach)
+
+
 @search_columns.register(MixedStumps)
 def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch, partial, best_out):
     codes, words, wide = learners.codes, learners.words, learners.wide
     splits, bins, values = learners.splits, scratch.bins, scratch.values
-    offsets, left_weight, gain = splits.offsets, splits.left_weight, splits.gain
     score, learner, inner = best_out.score, best_out.learner, best_out.inner
     base = shared_score(splits, total)
     slope, shift = expected_sum(splits, total)
@@ -120,12 +131,7 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
                 for s in range(n_bins):
                     bins[s] += partial[chunk, k, s]
         mixed_left_sums(learners.columns, splits, c, bins, total)
-        first, stop = offsets[c], offsets[c + 1]
-        if subset.restricted:
-            chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
-            found = best_of_candidates(bins, left_weight, gain, first, chosen, slope, shift, base)
-        else:
-            found = best_of_sums(bins, left_weight, gain, first, stop, slope, shift, base, to_reach)
+        found = best_of_column(splits, subset, k, bins, slope, shift, base, to_reach)
         to_reach = max(to_reach, found[0] * (1.0 - TIE))
         score[k], learner[k], inner[k] = found
 
@@ -133,7 +139,6 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
 @search_columns.register(SparseMixedStumps)
 def _search_sparse(learners, subset, k_start, k_stop, residual, total, scratch, partial, best_out):
     entries, splits, bins = learners.entries, learners.splits, scratch.bins
-    offsets, left_weight, gain = splits.offsets, splits.left_weight, splits.gain
     score, learner, inner = best_out.score, best_out.learner, best_out.inner
     base = shared_score(splits, total)
     slope, shift = expected_sum(splits, total)
@@ -146,12 +151,7 @@ def _search_sparse(learners, subset, k_start, k_stop, residual, total, scratch, 
         n_bins = learners.columns.n_bins[c]
         fill_sparse_bins(rows, codes, only, zero, n_bins, residual, total, bins)
         mixed_left_sums(learners.columns, splits, c, bins, total)
-        first, stop = offsets[c], offsets[c + 1]
-        if subset.restricted:
-            chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
-            found = best_of_candidates(bins, left_weight, gain, first, chosen, slope, shift, base)
-        else:
-            found = best_of_sums(bins, left_weight, gain, first, stop, slope, shift, base, to_reach)
+        found = best_of_column(splits, subset, k, bins, slope, shift, base, to_reach)
         to_reach = max(to_reach, found[0] * (1.0 - TIE))
         score[k], learner[k], inner[k] = found
 

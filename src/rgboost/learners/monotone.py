@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from .._jit import kernel
 from .._math import largest
 from ..model import Coverage, Path
-from ..selection import column_index
+from ..selection.layout import column_index
 from .base import Additive, LearnerFamily, Prepared
 from .kernels import (
     Pick,

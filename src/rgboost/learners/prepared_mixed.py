@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..data.binning import CutPlan, as_columns
+from ..data.cuts import CutPlan
 from ..data.mixed_bins import (
     MixedCuts,
     cut_mixed,
@@ -18,6 +18,7 @@ from ..data.mixed_bins import (
     weigh_bins,
     weigh_sparse_bins,
 )
+from ..data.sparse_columns import as_columns
 from ..model import ClassStumpModel, Coverage, Path, StumpModel
 from ..model.mixed import collapse_mixed
 from ..selection import Layout

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from .._jit import kernel, scalar
 from .._math import largest
-from ..data.binning import Cuts
+from ..data.cuts import Cuts
 from .kernels import TIE, Pick
 
 

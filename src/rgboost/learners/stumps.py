@@ -10,21 +10,11 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from .._validation import check_count, check_option, check_real
-from ..data.binning import (
-    MOST_BINS,
-    BinningKind,
-    Cuts,
-    as_columns,
-    bin_dense,
-    bin_sparse,
-    encode_dense,
-    encode_sparse,
-    make_plan,
-    sparse_columns,
-    without_light_sides,
-)
+from ..data.binning import bin_dense, bin_sparse, encode_dense, encode_sparse
+from ..data.cuts import MOST_BINS, BinningKind, Cuts, make_plan, without_light_sides
 from ..data.input.names import feature_mask
 from ..data.mixed_bins import columns_with_missing, without_missing
+from ..data.sparse_columns import as_columns, sparse_columns
 from ..model import ClassStumpModel, Coverage, Path, StumpModel
 from ..selection import Layout
 from .base import LearnerFamily, Prepared

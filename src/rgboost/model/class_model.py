@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._jit import kernel
 from .._team import map_ranges
-from ..data.binning import Cuts
+from ..data.cuts import Cuts
 from .category_tables import CategoryTables
 from .path import Path
 from .stump_model import BLOCK, FEW_CUTS, StumpModel, climb_ladder, count_cuts, make_ladders

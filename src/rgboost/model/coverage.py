@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.binning import Cuts
+from ..data.cuts import Cuts
 from ..data.mixed_bins import MixedCuts
 from .stump_model import StumpModel
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._jit import kernel
 from .._team import map_ranges
-from ..data.binning import Cuts
+from ..data.cuts import Cuts
 from .category_tables import CategoryTables, dense_column
 from .path import Path
 

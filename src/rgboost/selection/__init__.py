@@ -1,0 +1,37 @@
+"""Selection rules: which weak-learners an iteration looks at (section 1.2.1 of the paper).
+
+======================  ======  ================================================================
+rule                    type    the random subset J
+======================  ======  ================================================================
+`AllLearners`           0       every weak-learner (this is the Gradient Boosting Machine)
+`RandomLearners`        1       t weak-learners, uniformly, without replacement
+`RandomGroup`           2       all weak-learners of one group, drawn uniformly
+`RandomGroups`          3       all weak-learners of t groups, uniformly, without replacement
+======================  ======  ================================================================
+
+`WeightedGroups` is not in the paper: groups that are always in J, and others drawn with weights.
+
+Type 2 is Type 3 with ``t=1``; Type 0 is Type 3 with ``t="all"``: they consume the same random
+numbers and give the same path. A group without any weak-learner (a constant feature, say) does
+not exist for the draw.
+"""
+
+from .by_name import check_selection
+from .draws import Subsets
+from .layout import Layout
+from .rules import AllLearners, RandomGroup, RandomGroups, RandomLearners, SelectionRule
+from .subset_size import SubsetSize
+from .weighted import WeightedGroups
+
+__all__ = [
+    "AllLearners",
+    "Layout",
+    "RandomGroup",
+    "RandomGroups",
+    "RandomLearners",
+    "SelectionRule",
+    "SubsetSize",
+    "Subsets",
+    "WeightedGroups",
+    "check_selection",
+]

@@ -5,13 +5,16 @@ import pytest
 
 from rgboost.boosting import boost
 from rgboost.boosting.cost import (
+    TYPICAL_ITERATIONS,
     choose_engine,
     direct_nanoseconds,
+    expected_iterations,
     gram_bytes,
     gram_nanoseconds,
 )
 from rgboost.boosting.problem import Problem
 from rgboost.boosting.step_length import ConstantRule
+from rgboost.boosting.stopping import EarlyStopping
 from rgboost.boosting.trace import Recorder
 from rgboost.learners import Stumps
 from rgboost.losses import Huber, Squared
@@ -35,12 +38,13 @@ def problem(n=2000, p=6, max_bins=20, n_iter=100, selection=None, loss=None, wei
 
 def test_cost_grows_with_what_it_should():
     base = problem()
-    assert direct_nanoseconds(problem(n=4000)) == pytest.approx(2 * direct_nanoseconds(base))
-    assert direct_nanoseconds(problem(n_iter=200)) == pytest.approx(2 * direct_nanoseconds(base))
+    direct, gram = direct_nanoseconds(base, 100), gram_nanoseconds(base, 100)
+    assert direct_nanoseconds(problem(n=4000), 100) == pytest.approx(2 * direct)
+    assert direct_nanoseconds(base, 200) == pytest.approx(2 * direct)
     fewer = problem(selection=RandomGroups(3))
-    assert direct_nanoseconds(fewer) < 0.7 * direct_nanoseconds(base)
-    assert gram_nanoseconds(problem(n=200_000)) < 200 * gram_nanoseconds(base)
-    assert gram_nanoseconds(problem(max_bins=40)) > 1.5 * gram_nanoseconds(base)
+    assert direct_nanoseconds(fewer, 100) < 0.7 * direct
+    assert gram_nanoseconds(problem(n=200_000), 100) < 200 * gram
+    assert gram_nanoseconds(problem(max_bins=40), 100) > 1.5 * gram
     assert gram_bytes(base) == (6 * 19) ** 2 * 4
     assert gram_bytes(problem(weight=np.ones(2000))) == (6 * 19) ** 2 * 8
     assert gram_bytes(problem(n_iter=2)) == 2 * 19 * 6 * 19 * 4
@@ -52,12 +56,25 @@ def test_where_it_turns():
     for n_iter in (1, 2, 4, 8, 16, 32, 64, 128, 256):
         case = problem(n_iter=n_iter)
         engine = choose_engine(case, PLENTY)
-        cheaper = gram_nanoseconds(case) < direct_nanoseconds(case)
+        cheaper = gram_nanoseconds(case, n_iter) < direct_nanoseconds(case, n_iter)
         assert engine == ("gram" if cheaper else "direct")
         chosen.append(engine)
     assert chosen[0] == "direct"
     assert chosen[-1] == "gram"
     assert chosen == sorted(chosen)
+
+
+def test_a_run_that_may_stop_early_is_expected_to():
+    """Many splits on few rows: Gram rows pay for 100,000 iterations, not for the typical 2,000."""
+    case = problem(n=800, p=20, max_bins=200, n_iter=100_000)
+    assert expected_iterations(case) == 100_000
+    assert choose_engine(case, PLENTY) == "gram"
+    case.callbacks = (EarlyStopping(),)
+    assert expected_iterations(case) == TYPICAL_ITERATIONS
+    assert choose_engine(case, PLENTY) == "direct"
+    few = problem(n_iter=100)
+    few.callbacks = (EarlyStopping(),)
+    assert expected_iterations(few) == 100
 
 
 def test_memory_decides_at_the_byte():

@@ -1,5 +1,8 @@
 """The Gram engine gives the iterates of the direct engine."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -9,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rgboost import RGBMRegressor
 from rgboost._team import Team
-from rgboost.boosting import Validation, boost
+from rgboost.boosting import Validation, boost, gram
 from rgboost.boosting.statistics import MemoryStatistics
 from rgboost.learners import Dictionary, Stumps
 from rgboost.losses import Huber, Logistic, Squared
@@ -172,6 +175,31 @@ def test_when_memory_is_used_up_the_direct_engine_goes_on(memory):
     assert gram.trace.engine.startswith("gram until iteration ")
     assert "gram_memory was used up; direct from there" in gram.trace.engine
     assert (np.diff(gram.trace.seconds) >= 0).all()
+
+
+def test_gram_rows_are_freed_when_the_run_ends(monkeypatch):
+    """At once, not when the garbage collector comes by: they may be a quarter of the memory."""
+    made = []
+
+    class Watched(gram.GramRows):
+        def __init__(self, *args):
+            super().__init__(*args)
+            made.append(weakref.ref(self))
+
+    monkeypatch.setattr(gram, "GramRows", Watched)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 3)), rng.normal(size=50)
+    gc.collect()
+    gc.disable()
+    try:
+        boosted = boost(
+            X, y, loss=Squared(), learner=Stumps(), selection=AllLearners(), step=ConstantStep(),
+            n_iter=5, engine="gram", validation=Validation(X[:9], y[:9]), keep_state=True,
+        )  # fmt: skip
+        assert len(boosted.trace) == 5
+        assert [ref() for ref in made] == [None]
+    finally:
+        gc.enable()
 
 
 def test_callbacks_can_stop_it():

@@ -8,7 +8,8 @@ Nanoseconds, measured on one core of a 2023 server and meant to be right within 
   `CUMULATE` for each entry of its Gram rows. No more features than iterations are ever chosen.
 
 Threads divide everything alike and are left out. The Gram engine is taken if it is expected to be
-faster and its rows fit into ``gram_memory`` whole.
+faster and its rows fit into ``gram_memory`` whole. A run that may end by early stopping is expected
+to end after `TYPICAL_ITERATIONS`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 
 from .gram import gram_obstacle, gram_type
 from .problem import Problem
+from .stopping import EarlyStopping
 
 CELL = 0.45
 ROW = 1.0
@@ -26,17 +28,28 @@ SPLIT = 0.5
 PAIR = 0.8
 CUMULATE = 1.0
 
+TYPICAL_ITERATIONS = 2000
+"""How many iterations are expected of a run that ends by itself, if it may do more."""
 
-def direct_nanoseconds(problem: Problem) -> float:
-    """The expected time of all iterations on the rows."""
+
+def expected_iterations(problem: Problem) -> int:
+    """How many iterations the run will have: an upper limit tells little if a rule may end it."""
+    limit = problem.recorder.n_iter
+    if any(isinstance(callback, EarlyStopping) for callback in problem.callbacks):
+        return min(limit, TYPICAL_ITERATIONS)
+    return limit
+
+
+def direct_nanoseconds(problem: Problem, n_iter: int) -> float:
+    """The expected time of the iterations on the rows."""
     per_iteration = CELL * problem.cells_per_iteration() + ROW * len(problem.y)
-    return problem.recorder.n_iter * per_iteration
+    return n_iter * per_iteration
 
 
-def gram_nanoseconds(problem: Problem) -> float:
-    """The expected time of all iterations on statistics, the making of Gram rows included."""
+def gram_nanoseconds(problem: Problem, n_iter: int) -> float:
+    """The expected time of the iterations on statistics, the making of Gram rows included."""
     layout = problem.prepared.layout
-    n_iter, n_splits = problem.recorder.n_iter, layout.n_learners
+    n_splits = layout.n_learners
     n_features = len(layout.members)
     size, of = problem.selection.size(layout)
     chosen = min(n_features, n_iter)
@@ -58,10 +71,17 @@ def gram_bytes(problem: Problem) -> float:
     return rows * layout.n_learners * per_entry
 
 
-def choose_engine(problem: Problem, gram_memory: int) -> Literal["direct", "gram"]:
-    """The engine that ``engine="auto"`` takes. Both give the iterates of Algorithm 2."""
+def choose_engine(
+    problem: Problem, gram_memory: int, n_iter: int | None = None
+) -> Literal["direct", "gram"]:
+    """The engine that ``engine="auto"`` takes. Both give the iterates of Algorithm 2.
+
+    ``n_iter`` iterations are expected, by default `expected_iterations`.
+    """
+    n_iter = expected_iterations(problem) if n_iter is None else n_iter
     if gram_obstacle(problem) is not None or problem.prepared.layout.n_learners == 0:
         return "direct"
     if gram_bytes(problem) > gram_memory:
         return "direct"
-    return "gram" if gram_nanoseconds(problem) < direct_nanoseconds(problem) else "direct"
+    faster = gram_nanoseconds(problem, n_iter) < direct_nanoseconds(problem, n_iter)
+    return "gram" if faster else "direct"

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .cost import choose_engine
+from .cost import TYPICAL_ITERATIONS, choose_engine
 from .engine import Boosted, boost
 from .folds import fold_losses
 from .gram import default_gram_memory, gram_obstacle
 from .make_problem import make_problem
 from .problem import Problem, Validation
 from .stopping import EarlyStopping
-
-TYPICAL_ITERATIONS = 2000
-"""How many iterations are expected, to choose the faster way."""
 
 FIRST_ROUND = 256
 """Iterations after which k fits are first looked at; then twice as many, and so on."""
@@ -70,9 +66,8 @@ def _takes_statistics(problem: Problem, settings: dict[str, Any], memory: int) -
     """Whether the folds come from statistics: where fits would use the Gram engine."""
     if settings.get("engine") == "gram":
         return gram_obstacle(problem) is None
-    expected = replace(problem, recorder=copy(problem.recorder))
-    expected.recorder.n_iter = min(problem.recorder.n_iter, TYPICAL_ITERATIONS)
-    return choose_engine(expected, memory) == "gram"
+    expected = min(problem.recorder.n_iter, TYPICAL_ITERATIONS)
+    return choose_engine(problem, memory, expected) == "gram"
 
 
 @dataclass

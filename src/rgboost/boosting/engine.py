@@ -134,6 +134,7 @@ def boost(
         )
         interrupted = _run(problem, engine, gram_memory, tol)
         state = problem.state() if keep_state else None
+    problem.end()
     return _outcome(problem, early_stopping, interrupted, state)
 
 

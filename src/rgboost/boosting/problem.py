@@ -93,6 +93,12 @@ class Problem:
         between blocks."""
         self.running, self._keep = engine, keep
 
+    def end(self) -> None:
+        """The run is over: let go of what the engine kept (Gram rows are large), which would wait
+        for the garbage collector in a circle with this problem."""
+        self._keep = None
+        self.callbacks = ()
+
     def rows_to_resume(self, engine: str) -> Arrays | None:
         """What an engine kept in the run before; None if it begins."""
         if self.resume is None or self.resume.engine != engine:

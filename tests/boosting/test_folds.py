@@ -41,7 +41,7 @@ def honest_losses(X, y, fold, weight, n_iter, **settings):
         train, held = fold != k, fold == k
         parts = [None if weight is None else weight[rows] for rows in (train, held)]
         boosted = boost(
-            X[train], y[train], n_iter=n_iter, weight=parts[0], random_state=5,
+            X[train], y[train], n_iter=n_iter, weight=parts[0], random_state=[5, k],
             validation=Validation(X[held], y[held], parts[1]), **{**settings, "engine": "direct"},
         )  # fmt: skip
         its_weight = held.sum() if weight is None else parts[1].sum()
@@ -124,9 +124,8 @@ def test_without_memory_there_are_fits():
 def test_the_faster_way_is_taken(monkeypatch):
     """Statistics where there are many rows, fits where there are few rows and many splits."""
     used = []
-    monkeypatch.setattr(
-        "rgboost.boosting.cross_validation.fold_losses", lambda *args: used.append(args)
-    )
+    go_on = folds.FoldRuns.go_on
+    monkeypatch.setattr(folds.FoldRuns, "go_on", lambda *args: used.append(args) or go_on(*args))
     rng = np.random.default_rng(0)
     settings = {**SETTINGS, "engine": "auto", "random_state": 5, "n_iter": 20, "rule": NEVER}
     for shape, by_statistics in (((20_000, 3), True), ((200, 40), False)):

@@ -28,7 +28,7 @@ def test_every_parameter_says_what_it_means():
 def test_defaults_are_told():
     told = {one.name: one.default for one in estimator_parameters()}
     assert told["loss"] == "squared, for classes logistic"
-    assert told["max_bins"] == "255"
+    assert told["max_bins"] == "auto"
     assert told["n_jobs"] == "none"
 
 

@@ -40,7 +40,8 @@ def diabetes():
 
 def test_regression(diabetes):
     X, y = diabetes
-    model = RGBMRegressor(max_iter=100, learning_rate=0.1, random_state=0).fit(X[:300], y[:300])
+    model = RGBMRegressor(max_iter=100, learning_rate=0.1, max_bins=255, random_state=0)
+    model.fit(X[:300], y[:300])
     assert model.score(X[300:], y[300:]) > 0.4
     assert model.n_iter_ == 100
     assert len(model.trace_.train_loss) == 101
@@ -56,7 +57,7 @@ def test_regression(diabetes):
 def test_classification(cancer):
     X, y = cancer
     names = np.array(["benign", "malignant"], dtype=object)[y]
-    model = RGBMClassifier(max_iter=100, random_state=0).fit(X[:400], names[:400])
+    model = RGBMClassifier(max_iter=200, random_state=0).fit(X[:400], names[:400])
     assert list(model.classes_) == ["benign", "malignant"]
     assert model.score(X[400:], names[400:]) > 0.95
     probabilities = model.predict_proba(X)

@@ -219,7 +219,7 @@ def test_ctrl_c_checkpoint_resume(Model, X, y, tmp_path):
 
 @each
 def test_iterations_by_cross_validation(Model, X, y):
-    model = Model(max_iter="cv", cv=4, random_state=0, learning_rate=0.3)
+    model = Model(max_iter="cv", cv=4, random_state=0, learning_rate=0.3, ensemble=False)
     weight = np.ones(len(y))
     weight[:40] = 0.0
     model.fit(X, y, weight)
@@ -237,7 +237,7 @@ def test_bad_cross_validation():
         (dict(cv=300), "cv=300 is impossible: there are only 212 rows of the rarest class"),
         (dict(cv=[(np.arange(300), np.arange(300, 569))]), "cv must hold out every row exactly"),
         (dict(cv=[(np.arange(569), np.arange(569))] * 2), "cv must hold out every row exactly"),
-        (dict(max_iter="vc"), "max_iter='vc' is not known; use one of 'auto', 'cv'"),
+        (dict(max_iter="vc"), "max_iter='vc' is not known; use a number, 'auto' or 'cv'"),
     ):
         with pytest.raises(ValueError, match=message):
             RGBMClassifier(**{"max_iter": "cv", **parameters}).fit(X, y)
@@ -245,13 +245,21 @@ def test_bad_cross_validation():
         RGBMClassifier(max_iter="cv").fit(X, y, X_val=X, y_val=y)
 
 
-def test_auto_chooses_by_the_number_of_rows():
+def test_auto_chooses_by_the_number_of_rows(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 2))
     y = X[:, 0] + rng.normal(size=len(X))
-    held_out = RGBMRegressor(random_state=0).fit(X, y)
-    assert held_out.trace_.validation_loss is not None
-    assert not hasattr(held_out, "cv_loss_")
+    for held_out in (
+        RGBMRegressor(random_state=0, ensemble=False),
+        RGBMRegressor(random_state=0, early_stopping=True),
+        RGBMRegressor(random_state=0, loss="huber"),
+    ):
+        assert held_out.fit(X, y).trace_.validation_loss is not None
+        assert not hasattr(held_out, "cv_loss_")
+    mean = RGBMRegressor(random_state=0).fit(X, y)
+    assert mean.trace_.engine == "gram: the mean of 5 runs"
+    monkeypatch.setattr("rgboost.estimators.folds.MANY_ROWS", 1999)
+    assert not hasattr(RGBMRegressor(random_state=0).fit(X, y), "cv_loss_")
     assert RGBMRegressor(max_iter=5).fit(X, y).trace_.validation_loss is None
     assert hasattr(RGBMRegressor(early_stopping=False, random_state=0).fit(X, y), "cv_loss_")
     by_folds = RGBMRegressor(random_state=0).fit(X[:500], y[:500])
@@ -271,6 +279,85 @@ def test_the_examples_of_the_document_run():
     assert len(blocks) == 3
     for block in blocks:
         exec(compile(block, "training.md", "exec"), {})
+
+
+def test_the_mean_of_the_folds_models():
+    """The model is the mean of k fits to the rows outside a fold, and predicts better than one."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 12, size=(600, 5)).astype(float)  # every run has the bins of all rows
+    y = np.sin(X[:, 0]) + 0.2 * X[:, 1] + rng.normal(size=len(X))
+    split = KFold(3, shuffle=True, random_state=1)
+    settings = dict(random_state=0, learning_rate=0.3, selection="all", cv=split)
+    model = RGBMRegressor(max_iter="cv", **settings).fit(X, y)
+    n_iter = int(np.argmin(model.cv_loss_))
+    assert model.best_iteration_ == len(model.model_.feature) == 3 * n_iter
+    assert model.n_iter_ == 3 * (len(model.cv_loss_) - 1)
+    fits = [
+        RGBMRegressor(**{**settings, "max_iter": n_iter}).fit(X[train], y[train])
+        for train, _ in split.split(X)
+    ]
+    expected = np.mean([fit.predict(X) for fit in fits], axis=0)
+    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-9)
+    np.testing.assert_allclose(model.intercept_, np.mean([fit.intercept_ for fit in fits]))
+    train_losses = np.mean([fit.trace_.train_loss for fit in fits], axis=0)
+    np.testing.assert_allclose(model.trace_.train_loss[: 3 * n_iter + 1 : 3], train_losses)
+    *_, last = model.staged_predict(X)
+    np.testing.assert_allclose(last, model.predict(X), rtol=1e-9)
+    held = [
+        np.mean((y[rows] - fit.predict(X[rows])) ** 2)
+        for (_, rows), fit in zip(split.split(X), fits, strict=True)
+    ]
+    np.testing.assert_allclose(2 * model.cv_loss_.min(), np.mean(held), rtol=1e-9)
+    new = rng.integers(0, 12, size=(5000, 5)).astype(float)
+    truth = np.sin(new[:, 0]) + 0.2 * new[:, 1]
+    error = [np.mean((one.predict(new) - truth) ** 2) for one in (model, *fits)]
+    assert error[0] < min(error[1:])
+
+
+def test_callbacks_see_the_mean_of_the_folds():
+    X, y = load_diabetes(return_X_y=True)
+    seen = []
+    model = RGBMRegressor(random_state=0, max_bins=16, callbacks=[seen.append]).fit(X, y)
+    again = clone(model).set_params(callbacks=[lambda p: p.iteration >= 640]).fit(X, y)
+    assert [one.iteration for one in seen[:2]] == [640, 1280]  # 128 iterations of five runs
+    assert seen[0].train_loss == model.trace_.train_loss[640]
+    assert seen[0].validation_loss == model.trace_.validation_loss[640]
+    assert again.n_iter_ == 640
+    np.testing.assert_array_equal(again.trace_.train_loss, model.trace_.train_loss[:641])
+    silent = clone(model).set_params(callbacks=None).fit(X, y)
+    np.testing.assert_array_equal(silent.predict(X), model.predict(X))
+
+
+def test_ctrl_c_leaves_the_mean_of_what_was_done():
+    X, y = load_diabetes(return_X_y=True)
+    model = RGBMRegressor(random_state=0, max_bins=16, n_iter_no_change=10**6)
+
+    def press(progress):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(callbacks=[press]).fit(X, y)
+    assert model.n_iter_ == 640
+    assert model.score(X, y) > 0.4
+
+
+def test_the_mean_is_not_for_runs_that_go_on():
+    X, y = load_diabetes(return_X_y=True)
+    warm = RGBMRegressor(random_state=0, max_bins=16, warm_start=True).fit(X, y)
+    single = RGBMRegressor(random_state=0, max_bins=16, ensemble=False).fit(X, y)
+    np.testing.assert_array_equal(warm.predict(X), single.predict(X))
+    with pytest.raises(ValueError, match="ensemble='mean' is not known; use one of True, False"):
+        RGBMRegressor(ensemble="mean").fit(X, y)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_mean_does_not_depend_on_threads(sparse):
+    X, y = load_diabetes(return_X_y=True)
+    X = scipy.sparse.csr_array(np.where(X > 0, X, 0.0)) if sparse else X
+    weight = np.random.default_rng(0).random(len(y))
+    fits = [RGBMRegressor(random_state=0, max_bins=16, n_jobs=n).fit(X, y, weight) for n in (1, 3)]
+    assert "mean" in fits[0].trace_.engine
+    np.testing.assert_array_equal(fits[0].predict(X), fits[1].predict(X))
 
 
 def test_folds_of_yours():

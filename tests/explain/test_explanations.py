@@ -71,7 +71,7 @@ def test_weights_are_those_of_the_rows(problem, engine, sparse):
 
 def test_density_of_many_values_is_on_even_cells():
     x = np.sort(rng.normal(size=250))
-    model = RGBMRegressor(max_iter=5).fit(x[:, None], x)
+    model = RGBMRegressor(max_iter=5, max_bins=255).fit(x[:, None], x)
     shape = model.explain_global()[0]
     assert len(shape.density) == 32
     np.testing.assert_allclose(np.diff(shape.density_edges), np.diff(shape.density_edges)[0])
@@ -154,7 +154,7 @@ def test_shap(model):
     np.testing.assert_allclose(found.base_values, model.predict(frame).mean(), rtol=1e-10)
     total = found.values.sum(axis=1) + found.base_values
     np.testing.assert_allclose(total, model.predict(frame), rtol=1e-10)
-    mine = RGBMRegressor(max_iter=60, max_bins=64, random_state=0).fit(X[:100], y[:100])
+    mine = RGBMRegressor(max_iter=200, max_bins=64, random_state=0).fit(X[:100], y[:100])
     exact = shap.explainers.Exact(mine.predict, X[:100])(X[:5])
     np.testing.assert_allclose(mine.explain_local(X[:5]).to_shap().values, exact.values, atol=1e-8)
 

@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .cost import TYPICAL_ITERATIONS, choose_engine
 from .engine import Boosted, boost
-from .folds import fold_losses
-from .gram import default_gram_memory, gram_obstacle
-from .make_problem import make_problem
-from .problem import Problem, Validation
+from .folds import CHUNK, FoldRuns, make_folds
+from .problem import Validation
 from .stopping import EarlyStopping
 
 FIRST_ROUND = 256
@@ -35,43 +32,43 @@ def cross_validate(
     come from statistics.
 
     ``fold`` has the number 0, 1, ..., k - 1 of each row's fold. The curve ends where ``rule``
-    holds for it. ``settings`` are those of `boost`. With the squared loss and stumps the k folds
-    cost one pass over the data (`rgboost.boosting.folds`), and bins come from all rows, wherever a
-    fit would use the Gram engine. Otherwise there are k fits, which make their own bins: with
-    other losses, where Gram rows do not fit into memory, and where there are so few rows and so
-    many splits that passes over the rows are faster.
+    holds for it. ``settings`` are those of `boost`; the seed of a run is (``random_state``, fold).
+    With the squared loss and stumps the k folds cost one pass over the data, and bins come from all
+    rows, wherever `make_folds` can do it. Otherwise there are k fits, which make their own bins.
     """
-    if settings.get("engine", "auto") in ("auto", "gram"):
-        given = {**settings, "weight": weight, "random_state": random_state}
-        given = {key: value for key, value in given.items() if key not in _NOT_OF_A_PROBLEM}
-        problem = make_problem(X, y, n_iter=n_iter, validation=None, callbacks=(), **given)
-        memory = settings.get("gram_memory")
-        memory = default_gram_memory() if memory is None else memory
-        if _takes_statistics(problem, settings, memory // (2 * (int(fold.max()) + 1))):
-            best_start = settings.get("start_score", 0.0) is None
-            losses = fold_losses(problem, X, fold, random_state, best_start, rule, memory)
-            if losses is not None:
-                return losses, True
-    runs = [
-        _FoldRun(X, y, weight, fold == k, {**settings, "random_state": random_state})
+    runs = make_folds(
+        X, y, fold, n_iter=n_iter, weight=weight, random_state=random_state, callbacks=(),
+        **settings,
+    )  # fmt: skip
+    if runs is not None:
+        with runs:
+            losses = _losses_of_runs(runs, n_iter, rule)
+        if losses is not None:
+            return losses, True
+    fits = [
+        _FoldFit(X, y, weight, fold == k, {**settings, "random_state": [random_state, k]})
         for k in range(int(fold.max()) + 1)
     ]
-    return _losses_of_fits(runs, n_iter, rule), False
+    return _losses_of_fits(fits, n_iter, rule), False
 
 
-_NOT_OF_A_PROBLEM = ("engine", "gram_memory", "tol")
-
-
-def _takes_statistics(problem: Problem, settings: dict[str, Any], memory: int) -> bool:
-    """Whether the folds come from statistics: where fits would use the Gram engine."""
-    if settings.get("engine") == "gram":
-        return gram_obstacle(problem) is None
-    expected = min(problem.recorder.n_iter, TYPICAL_ITERATIONS)
-    return choose_engine(problem, memory, expected) == "gram"
+def _losses_of_runs(runs: FoldRuns, n_iter: int, rule: EarlyStopping) -> NDArray[np.float64] | None:
+    """From statistics; None if Gram rows do not fit into memory."""
+    losses = [sum(one.held_loss for one in runs.folds) / runs.held_weight]
+    with rule:
+        rule.observe(losses)
+        while len(losses) <= n_iter and rule.stop_at is None:
+            records = runs.go_on(min(CHUNK, n_iter + 1 - len(losses)))
+            if records is None:
+                return None
+            held = np.sum([record.held_loss[1:] for record in records], axis=0) / runs.held_weight
+            losses += held.tolist()
+            rule.observe(held.tolist())
+    return np.array(losses if rule.stop_at is None else losses[: rule.stop_at + 1])
 
 
 @dataclass
-class _FoldRun:
+class _FoldFit:
     """A fit without the rows of a fold, that can go on."""
 
     X: Any
@@ -108,12 +105,12 @@ class _FoldRun:
         return float(self.held.sum() if self.weight is None else self.weight[self.held].sum())
 
 
-def _losses_of_fits(runs: list[_FoldRun], n_iter: int, rule: EarlyStopping) -> NDArray[np.float64]:
-    total = sum(run.weight_held for run in runs)
+def _losses_of_fits(fits: list[_FoldFit], n_iter: int, rule: EarlyStopping) -> NDArray[np.float64]:
+    total = sum(fit.weight_held for fit in fits)
     n = FIRST_ROUND
     while True:
         n = min(n, n_iter)
-        losses = np.sum([run.losses(n) for run in runs], axis=0) / total
+        losses = np.sum([fit.losses(n) for fit in fits], axis=0) / total
         with rule:
             if rule.observe(losses.tolist()):
                 return losses[: rule.stop_at + 1]  # type: ignore[operator]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -110,9 +110,7 @@ def boost(
         listeners: list[Callback] = list(callbacks)
         if early_stopping is not None:
             listeners.append(early_stopping)
-        for listener in listeners:
-            if isinstance(listener, AbstractContextManager):
-                stack.enter_context(listener)
+        enter_all(stack, listeners)
         problem = make_problem(
             X,
             y,
@@ -135,7 +133,15 @@ def boost(
         interrupted = _run(problem, engine, gram_memory, tol)
         state = problem.state() if keep_state else None
     problem.end()
-    return _outcome(problem, early_stopping, interrupted, state)
+    stop_at = None if early_stopping is None else early_stopping.stop_at
+    return outcome(problem, stop_at, interrupted, state)
+
+
+def enter_all(stack: ExitStack, listeners: Iterable[Callback]) -> None:
+    """Enter the callbacks that are context managers."""
+    for listener in listeners:
+        if isinstance(listener, AbstractContextManager):
+            stack.enter_context(listener)
 
 
 def _run(problem: Problem, engine: Engine, gram_memory: int | None, tol: float) -> bool:
@@ -147,19 +153,28 @@ def _run(problem: Problem, engine: Engine, gram_memory: int | None, tol: float) 
         engine = problem.resume.engine  # type: ignore[assignment]
     elif engine == "auto":
         engine = choose_engine(problem, memory)
+
+    def run() -> None:
+        if isinstance(problem.loss, Softmax):
+            run_softmax(problem)
+        elif engine == "gram":
+            check_engine("gram", gram_obstacle(problem))
+            run_gram(problem, memory)
+        elif engine == "surrogate":
+            check_engine("surrogate", surrogate_obstacle(problem))
+            run_surrogate(problem, memory, tol)
+        else:
+            run_direct(problem)
+
+    return interruptible(problem, run)
+
+
+def interruptible(problem: Problem, run: Callable[[], None]) -> bool:
+    """Run an engine to the end or until Ctrl-C; whether that ended it with something done."""
     try:
         with DeferredInterrupt() as interrupt:
             problem.callbacks += (lambda progress: interrupt.requested,)
-            if isinstance(problem.loss, Softmax):
-                run_softmax(problem)
-            elif engine == "gram":
-                check_engine("gram", gram_obstacle(problem))
-                run_gram(problem, memory)
-            elif engine == "surrogate":
-                check_engine("surrogate", surrogate_obstacle(problem))
-                run_surrogate(problem, memory, tol)
-            else:
-                run_direct(problem)
+            run()
     except KeyboardInterrupt:  # the second one, or one that a callback raised
         if not problem.recorder.done:
             raise
@@ -182,14 +197,13 @@ def check_fits(state: RunState, n_iter: int, engine: str) -> RunState:
     return state
 
 
-def _outcome(
+def outcome(
     problem: Problem,
-    early_stopping: EarlyStopping | None,
+    stop_at: int | None,
     interrupted: bool,
-    state: RunState | None,
+    state: RunState | None = None,
 ) -> Boosted:
-    """The model of the best iteration, and the trace until the rule of early stopping held."""
-    stop_at = None if early_stopping is None else early_stopping.stop_at
+    """The model of the best iteration, and the trace until iteration ``stop_at`` or the last."""
     trace = problem.recorder.trace(stop_at)
     check_losses(trace)
     best = len(trace)

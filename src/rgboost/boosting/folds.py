@@ -1,17 +1,18 @@
-"""Cross-validation of the number of iterations from statistics: k folds for one pass over the rows.
+"""Runs without one fold of the rows each, from statistics: k runs for one pass over the rows.
 
 All that the Gram engine needs of a set of rows are sums over them: left sums, weights left of
 splits, Gram rows. Sums over the training rows of a fold are the sums over all other folds. So every
 row is read once for each feature that is chosen, whatever k is, and then k runs take O(K) an
 iteration each.
 
-Bins come from all rows (they do not depend on the labels), as in the fit that follows. So the
-curves are those of k fits to those bins, up to rounding.
+Bins come from all rows (they do not depend on the labels). So the runs are those of k fits to those
+bins, up to rounding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,27 +22,35 @@ from numpy.typing import NDArray
 from .._team import Team
 from ..learners.splits import weighted_splits
 from ..losses import Squared
-from .gram import GramRows, loop_threads, missing_features
+from ..selection import Subsets
+from .cost import TYPICAL_ITERATIONS, choose_engine
+from .gram import GramRows, default_gram_memory, gram_obstacle
 from .gram_loop import GramState, GramWork, Pending, run_gram_block
+from .make_problem import make_problem
 from .problem import Problem
 from .record import Record
-from .statistics import Columns, MemoryStatistics, Statistics
+from .statistics import Columns, MemoryStatistics
 from .step_length import ConstantRule
-from .stopping import EarlyStopping
 
 CHUNK = 128
-"""Iterations that every fold does before the rule of stopping looks at them."""
+"""Iterations that the runs do before rules of stopping and callbacks look at them."""
 
 
 @dataclass
 class Fold:
-    """One of the runs: its statistics, its generator, and where it stands."""
+    """One of the runs: its statistics, its generator, where it starts from and where it stands."""
 
+    start: float
     splits: Any
     train: GramState
     held: GramState
     rng: np.random.Generator
     pending: Pending = field(default_factory=lambda: Pending(np.full(1, -1, np.int64), np.zeros(2)))
+
+    @property
+    def held_loss(self) -> float:
+        """The sum of losses of the rows that the run does not see."""
+        return float(self.held.loss[0])
 
 
 class RestOfFolds:
@@ -58,46 +67,143 @@ class RestOfFolds:
             out += self.gram.blocks[k][rows]
 
 
-def fold_losses(
-    problem: Problem,
-    X: Any,
-    fold: NDArray[np.int64],
-    seed: int,
-    best_start: bool,
-    rule: EarlyStopping,
-    memory: int,
-) -> NDArray[np.float64] | None:
-    """Mean losses of the held-out rows after 0, 1, ... iterations, until the rule holds.
+class FoldRuns:
+    """k runs that go on block by block, each without the rows of one fold.
 
     ``problem`` is the fit to all rows X (squared loss, stumps), whose bins and rules are used.
-    ``fold`` has the number of each row's fold. ``best_start``: start from the mean label of a
-    fold's training rows, not from the problem's. None if Gram rows do not fit into memory.
+    ``fold`` has the number 0, 1, ..., k - 1 of each row's fold. The seed of a run is (``seed``,
+    its fold). ``best_start``: a run starts from the mean label of its training rows, not from the
+    problem's start.
     """
-    n_folds = int(fold.max()) + 1
-    offsets = problem.prepared.arrays.splits.offsets
-    dtype = np.uint32 if problem.weight is None else np.float64
-    size = loop_threads(problem.n_jobs, int(offsets[-1]))
-    with Team(problem.n_jobs) as builders, Team(size) as team, rule:
-        parts = [_statistics(problem, X, fold == k, builders) for k in range(n_folds)]
-        gram = GramRows(offsets, [dtype] * (2 * n_folds), memory)
-        rest = [RestOfFolds(gram, k, n_folds) for k in range(n_folds)]
-        providers: list[Any] = [*parts, *rest]
-        folds = _folds(problem, parts, gram, seed, best_start)
-        total_weight = sum(one.held.total_weight for one in folds)
-        losses: list[float] = [sum(float(one.held.loss[0]) for one in folds) / total_weight]
-        rule.observe(losses)
-        while len(losses) <= problem.recorder.n_iter:
-            n = min(CHUNK, problem.recorder.n_iter + 1 - len(losses))
-            chunk = np.zeros(n)
-            for one in folds:
-                held_losses = _run(problem, one, n, gram, providers, team)
-                if held_losses is None:
+
+    def __init__(
+        self,
+        problem: Problem,
+        X: Any,
+        fold: NDArray[np.int64],
+        seed: int,
+        best_start: bool,
+        memory: int,
+    ) -> None:
+        n_folds = int(fold.max()) + 1
+        offsets = problem.prepared.arrays.splits.offsets
+        dtype = np.uint32 if problem.weight is None else np.float64
+        self.problem = problem
+        self.builders = Team(problem.n_jobs)
+        self.pool = ThreadPoolExecutor(min(problem.n_jobs, n_folds), "rgboost")
+        self.gram = GramRows(offsets, [dtype] * (2 * n_folds), memory)
+        parts = [_statistics(problem, X, fold == k, self.builders) for k in range(n_folds)]
+        rest = [RestOfFolds(self.gram, k, n_folds) for k in range(n_folds)]
+        self.providers: list[Any] = [*parts, *rest]
+        self.folds = _folds(problem, parts, self.gram, seed, best_start)
+
+    def __enter__(self) -> FoldRuns:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.pool.shutdown()
+        self.builders.close()
+
+    @property
+    def held_weight(self) -> float:
+        return sum(one.held.total_weight for one in self.folds)
+
+    def go_on(self, n: int) -> list[Record] | None:
+        """n iterations of every run, with the losses before and after them; None if Gram
+        rows do not fit into memory.
+
+        Runs go on side by side until they need the Gram rows of another feature, which are made
+        when all have come that far: results do not depend on which thread is faster.
+        """
+        blocks = [_Block(self.problem, one, n) for one in self.folds]
+        waiting = blocks
+        while waiting:
+            list(self.pool.map(_Block.go_on, waiting))
+            waiting = [block for block in waiting if block.needs >= 0]
+            for block in waiting:
+                if not self._provide(block):
                     return None
-                chunk += held_losses
-            losses += (chunk / total_weight).tolist()
-            if rule.observe(losses[-n:]):
-                break
-    return np.array(losses if rule.stop_at is None else losses[: rule.stop_at + 1])
+        return [block.losses_and_choices() for block in blocks]
+
+    def _provide(self, block: _Block) -> bool:
+        """Make the Gram rows that a run waits for; whether they fit."""
+        feature = int(np.searchsorted(self.gram.offsets, block.needs, side="right")) - 1
+        if self.gram.row_start[feature] >= 0:  # another run needed them, too
+            return True
+        return self.gram.add([feature], self.providers)
+
+
+class _Block:
+    """Some iterations of a run under way."""
+
+    def __init__(self, problem: Problem, fold: Fold, n: int) -> None:
+        rule = problem.rule
+        self.rho = rule.learning_rate * (rule.rho if isinstance(rule, ConstantRule) else 1.0)
+        self.fold = fold
+        shape = (2, problem.most_columns())
+        self.work = GramWork(
+            np.empty(shape), np.empty(shape, np.int64), np.empty(shape), np.empty(shape)
+        )
+        self.subsets: Subsets = problem.selection.subsets(problem.prepared.layout, fold.rng, n)
+        room = [np.empty(n) for _ in range(5)]
+        learner, sets = np.empty(n, np.int64), np.empty((n, 0), np.uint8)
+        self.record = Record(room[0], room[1], learner, room[2], room[3], room[4], sets)
+        self.done = 0
+
+    @property
+    def needs(self) -> int:
+        """The weak-learner whose Gram row is not there; -1 if the block is done."""
+        return int(self.fold.pending.learner[0])
+
+    def go_on(self) -> None:
+        fold = self.fold
+        self.done = Team(1).run(
+            run_gram_block, fold.splits, fold.train, fold.held, 1.0, self.rho, self.subsets,
+            self.record, self.done, fold.pending, self.work,
+        )  # fmt: skip
+
+    def losses_and_choices(self) -> Record:
+        """The record, with the losses after the last iteration."""
+        return self.record._replace(
+            loss=np.append(self.record.loss, self.fold.train.loss[0]),
+            held_loss=np.append(self.record.held_loss, self.fold.held.loss[0]),
+        )
+
+
+def make_folds(
+    X: Any,
+    y: NDArray[np.float64],
+    fold: NDArray[np.int64],
+    *,
+    random_state: int,
+    n_iter: int,
+    engine: str = "auto",
+    gram_memory: int | None = None,
+    **settings: Any,
+) -> FoldRuns | None:
+    """The runs; ``settings`` are those of `boost`.
+
+    None where a fit would not use the Gram engine: with other losses than the squared one, with
+    missing values, categories and constraints, where Gram rows do not fit into memory, and where
+    there are so few rows and so many splits that passes over the rows are faster.
+    """
+    if engine not in ("auto", "gram") or type(settings["loss"]) is not Squared:
+        return None
+    problem = make_problem(
+        X, y, n_iter=n_iter, validation=None, random_state=random_state, **settings
+    )
+    memory = default_gram_memory() if gram_memory is None else gram_memory
+    if not _takes_statistics(problem, engine, memory // (2 * (int(fold.max()) + 1))):
+        return None
+    best_start = settings.get("start_score", 0.0) is None
+    return FoldRuns(problem, X, fold, random_state, best_start, memory)
+
+
+def _takes_statistics(problem: Problem, engine: str, memory: int) -> bool:
+    if engine == "gram":
+        return gram_obstacle(problem) is None
+    expected = min(problem.recorder.n_iter, TYPICAL_ITERATIONS)
+    return choose_engine(problem, memory, expected) == "gram"
 
 
 def _statistics(problem: Problem, X: Any, rows: NDArray[np.bool_], team: Team) -> MemoryStatistics:
@@ -144,36 +250,6 @@ def _folds(
         train = state(~here, gram.blocks[len(parts) + k])
         held = state(here, gram.blocks[k])
         its_splits = weighted_splits(splits, train.left_weight, train.total_weight)
-        folds.append(Fold(its_splits, train, held, np.random.default_rng(seed)))
+        start = problem.start + shift
+        folds.append(Fold(start, its_splits, train, held, np.random.default_rng([seed, k])))
     return folds
-
-
-def _run(
-    problem: Problem,
-    fold: Fold,
-    n: int,
-    gram: GramRows,
-    providers: list[Statistics],
-    team: Team,
-) -> NDArray[np.float64] | None:
-    """n iterations of a fold: the losses after each; None if Gram rows do not fit."""
-    rule = problem.rule
-    rho = rule.learning_rate * (rule.rho if isinstance(rule, ConstantRule) else 1.0)
-    shape = (2, problem.most_columns())
-    work = GramWork(np.empty(shape), np.empty(shape, np.int64), np.empty(shape), np.empty(shape))
-    subsets = problem.selection.subsets(problem.prepared.layout, fold.rng, n)
-    room = [np.empty(n) for _ in range(5)]
-    learner, sets = np.empty(n, np.int64), np.empty((n, 0), np.uint8)
-    record = Record(room[0], room[1], learner, room[2], room[3], room[4], sets)
-    m = 0
-    while True:
-        m = team.run(
-            run_gram_block, fold.splits, fold.train, fold.held, 1.0, rho, subsets, record, m,
-            fold.pending, work,
-        )  # fmt: skip
-        if fold.pending.learner[0] < 0:
-            break
-        wanted = missing_features(fold.pending, fold.train, fold.splits, gram, team)
-        if not gram.add(wanted, providers):
-            return None
-    return np.append(record.held_loss[1:], fold.held.loss[0])

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._team import check_n_jobs
 from .._validation import check_count, check_option, check_positive
-from ..boosting import LogProgress, ProgressBar, RunState, Trace, boost
+from ..boosting import Boosted, LogProgress, ProgressBar, RunState, Trace, boost
 from ..boosting.callbacks import in_joblib
 from ..boosting.stopping import best_iteration
 from ..data.input import InputSchema
@@ -25,7 +25,7 @@ from ..losses import Loss
 from ..selection import check_selection
 from ..steps import StepRule, check_step, default_step
 from .fitted_model import FittedModelMixin
-from .folds import losses_of_folds, resolve_max_iter
+from .folds import FoldPlan
 from .holdout import StoppingPlan, TrainingRows
 from .rows import accepts_missing, check_held_rows, check_rows
 
@@ -66,32 +66,37 @@ PARAMETERS = """
         ``"auto"``: constant if the loss is smooth, else Newton if it has a Newton step, else leaf
         search (line search if the learner is not stumps with free leaves).
     learning_rate : float
-        Multiplies the step. Defaults: 0.3 for regression; 1 for classification, where the step
+        Multiplies the step. Defaults: 0.2 for regression; 1 for classification, where the step
         1/sigma is small already.
     max_iter : int, "auto" or "cv"
-        Number of iterations, at most. ``"auto"``: up to 20,000 if early stopping ends the fit;
-        else ``"cv"``, or 100 if there are fewer than 30 rows. ``"cv"``: as many as have the
-        smallest loss in cross-validation with ``cv`` folds, at most 20,000, followed by a fit to
-        all rows. With the squared loss and stumps the folds cost one pass over the data, and bins
-        come from all rows; with other losses, ``cv`` fits. Rows are not held out besides;
-        ``n_iter_no_change`` and ``tol`` end the search.
+        Number of iterations, at most. ``"cv"``: as many as have the smallest loss in
+        cross-validation with ``cv`` folds, at most 20,000; see ``ensemble`` for what follows. With
+        the squared loss and stumps the folds cost one pass over the data, and bins come from all
+        rows; with other losses, ``cv`` fits. Rows are not held out besides; ``n_iter_no_change``
+        and ``tol`` end the search. ``"auto"``: ``"cv"`` below 2,000 rows, and up to 100,000 rows
+        where it takes one pass; else up to 20,000 until early stopping ends the fit; and 100 if
+        there are fewer than 30 rows.
     cv : int, splitter or list of (train, test) rows
         The folds of ``max_iter="cv"``: their number, for folds at random (of each class the same
         share); or folds of yours that hold out every row once, as scikit-learn's GroupKFold does.
+    ensemble : bool
+        What follows cross-validation where the folds cost one pass. True: the model is the mean of
+        the ``cv`` models, each of the rows outside a fold, which predicts better than one of them
+        and needs no further fit. The mean of additive models is an additive model like others.
+        False, and in all other cases (other losses, ``warm_start``, ``resume``): a fit to all rows.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
-        ``X_val, y_val``, or if ``max_iter="auto"`` and there are at least 2,000 rows to hold some
-        out of. With validation rows of either kind the fitted model is the one of the best
-        iteration, whether the fit stopped early or not.
+        ``X_val, y_val``, or if ``max_iter="auto"`` says so. With validation rows of either kind
+        the fitted model is the one of the best iteration, whether the fit stopped early or not.
     validation_fraction : float
         The share of the training rows that is held out, if no validation rows are given.
     n_iter_no_change : int
         How many iterations to wait for the validation loss to fall.
     tol : float
         The smallest relative fall of the validation loss that counts.
-    max_bins : int, None or "paper"
-        Bins per feature. None: every distinct value is a split. ``"paper"``: 100 above 10,000
-        rows, None below.
+    max_bins : int, None, "auto" or "paper"
+        Bins per feature. ``"auto"``: one for 20 rows, at least 32 and at most 255. None: every
+        distinct value is a split. ``"paper"``: 100 above 10,000 rows, None below.
     binning : {{"quantile", "hybrid"}}
         Thresholds at quantiles; or half of them there and half evenly spaced.
     categorical_features : "from_dtype", None, or list of names, indices or booleans
@@ -136,8 +141,9 @@ ATTRIBUTES = """
         dictionary.
     feature_importances_ : see the property.
     trace_ : Trace. ``trace_.train_loss`` has ``n_iter_ + 1`` entries.
-    n_iter_ : number of iterations done.
-    cv_loss_ : with ``max_iter="cv"``, the mean loss of held-out rows after 0, 1, ... iterations.
+    n_iter_ : number of iterations done; with ``ensemble``, of all ``cv`` runs in turn, and the
+        losses of ``trace_`` are means over the runs.
+    cv_loss_ : after cross-validation, the mean loss of held-out rows after 0, 1, ... iterations.
     best_iteration_ : the iteration that the model is of: where the validation loss was smallest,
         or ``n_iter_`` if there were no validation rows. Stages end there.
     loss_ : the loss that was minimised.
@@ -178,14 +184,15 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         always_features: Any = None,
         monotone_constraints: Any = None,
         step: Any = "auto",
-        learning_rate: float = 0.3,
+        learning_rate: float = 0.2,
         max_iter: int | str = "auto",
         cv: Any = 5,
+        ensemble: bool = True,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 200,
         tol: float = 1e-5,
-        max_bins: Any = 255,
+        max_bins: Any = "auto",
         binning: str = "quantile",
         categorical_features: Any = "from_dtype",
         min_weight_fraction_leaf: float = 0.0,
@@ -211,6 +218,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         self.learning_rate = learning_rate
         self.max_iter = max_iter
         self.cv = cv
+        self.ensemble = ensemble
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -307,12 +315,6 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         plan = StoppingPlan(
             self.early_stopping, self.validation_fraction, self.n_iter_no_change, self.tol
         )
-        holds_out = plan.holds_out(rows, self.max_iter, stratified)
-        n_iter = resolve_max_iter(self.max_iter, rows, holds_out, self.cv, stratified)
-        if holds_out:
-            rows = plan.split(rows, stratified, seeds[1])
-        if rows.kept is not None:
-            learner = learner.restricted_to(rows.kept)
         settings: dict[str, Any] = dict(
             loss=loss,
             learner=learner,
@@ -331,25 +333,15 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         )
         listeners = self._listeners()
         self.__dict__.pop("cv_loss_", None)
-        if n_iter is None:
-            found = losses_of_folds(rows, self.cv, stratified, plan, seeds[1], settings)
-            self.cv_loss_, from_statistics = found
-            if from_statistics:  # the same iterates, and no other engine to compile
-                settings["engine"] = "gram"
-            n_iter = max(1, best_iteration(self.cv_loss_))
-        assert isinstance(n_iter, int)
-        boosted = boost(
-            rows.X,
-            rows.y,
-            n_iter=n_iter,
-            weight=rows.weight,
-            validation=rows.validation,
-            early_stopping=plan.rule(rows),
-            callbacks=listeners,
-            resume=state,
-            **settings,
-            keep_state=bool(self.warm_start),
-        )
+        check_option(self.ensemble, "ensemble", [True, False])
+        folds = FoldPlan(self.max_iter, self.cv, stratified, plan, seeds[1])
+        boosted = None
+        if self.ensemble and not self.warm_start and state is None and folds.want_mean(rows):
+            mean = folds.mean(rows, settings, listeners)
+            if mean is not None:
+                boosted, self.cv_loss_ = mean
+        if boosted is None:
+            boosted = self._boost_once(rows, folds, settings, listeners, state)
         self._run_state, self._seeds = boosted.state, seeds
         self.model_: Additive = boosted.model
         self.coverage_ = boosted.prepared.coverage(boosted.model, boosted.trace.learner)
@@ -361,6 +353,38 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         self.n_learners_ = boosted.prepared.layout.n_learners
         self.subset_size_ = selection.size(boosted.prepared.layout)[0]
         return boosted.interrupted
+
+    def _boost_once(
+        self,
+        rows: TrainingRows,
+        folds: FoldPlan,
+        settings: dict[str, Any],
+        listeners: list[Any],
+        state: RunState | None,
+    ) -> Boosted:
+        """One run: on all rows but those that are held out to stop it early."""
+        n_iter = folds.n_iter(rows)
+        if folds.hold_out(rows):
+            rows = folds.stopping.split(rows, folds.stratified, folds.seed)
+        if rows.kept is not None:
+            settings = {**settings, "learner": settings["learner"].restricted_to(rows.kept)}
+        if n_iter is None:
+            self.cv_loss_, from_statistics = folds.losses(rows, settings)
+            if from_statistics:  # the same iterates, and no other engine to compile
+                settings = {**settings, "engine": "gram"}
+            n_iter = max(1, best_iteration(self.cv_loss_))
+        return boost(
+            rows.X,
+            rows.y,
+            n_iter=n_iter,
+            weight=rows.weight,
+            validation=rows.validation,
+            early_stopping=folds.stopping.rule(rows),
+            callbacks=listeners,
+            resume=state,
+            **settings,
+            keep_state=bool(self.warm_start),
+        )
 
     def _state_to_resume(self, path: Any) -> RunState | None:
         """The state of a checkpoint, or of the fit before if ``warm_start`` is set."""

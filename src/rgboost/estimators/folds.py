@@ -1,16 +1,21 @@
-"""Cross-validation of the number of iterations for the estimators."""
+"""The folds of cross-validation for the estimators."""
 
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
-from .._validation import check_count, check_option
+from .._validation import check_count
+from ..boosting import Boosted
+from ..boosting.callbacks import Callback
 from ..boosting.cross_validation import cross_validate
+from ..boosting.fold_mean import boost_mean
 from .holdout import StoppingPlan, TrainingRows, count_rarest
 
 MOST_ITERATIONS = 20_000
@@ -20,50 +25,93 @@ FEW_ROWS = 30
 FEW_ITERATIONS = 100
 """Fewer rows than that are not shared out among folds: so many iterations."""
 
-
-def resolve_max_iter(
-    max_iter: Any, rows: TrainingRows, holds_out: bool, cv: Any, stratified: bool
-) -> int | None:
-    """A number of iterations, or None if cross-validation is to choose it."""
-    if type(max_iter) is not str:
-        return check_count(max_iter, "max_iter", at_least=1)
-    if check_option(max_iter, "max_iter", ["auto", "cv"]) == "cv":
-        return None
-    if holds_out or rows.validation is not None:
-        return MOST_ITERATIONS
-    enough = not isinstance(cv, numbers.Integral) or count_rarest(rows, stratified) >= cv
-    return None if enough and len(rows.present) >= FEW_ROWS else FEW_ITERATIONS
+MANY_ROWS = 100_000
+"""``max_iter="auto"`` holds rows out above this number: the mean of several models gains little."""
 
 
-def losses_of_folds(
-    rows: TrainingRows,
-    cv: Any,
-    stratified: bool,
-    plan: StoppingPlan,
-    seed: int,
-    settings: dict[str, Any],
-) -> tuple[NDArray[np.float64], bool]:
-    """Mean losses of held-out rows after 0, 1, ... iterations; whether from statistics."""
-    if rows.validation is not None:
-        raise ValueError(
-            "max_iter='cv' chooses the number of iterations without validation rows; "
-            "leave out X_val and y_val, or give max_iter as a number."
+@dataclass(frozen=True)
+class FoldPlan:
+    """Where a fit ends: by a number, by rows that are held out, or by folds."""
+
+    max_iter: Any
+    cv: Any
+    stratified: bool
+    stopping: StoppingPlan
+    seed: int
+
+    def hold_out(self, rows: TrainingRows) -> bool:
+        """Whether some of the rows are held out."""
+        return self.stopping.holds_out(rows, self.max_iter, self.stratified)
+
+    def n_iter(self, rows: TrainingRows) -> int | None:
+        """A number of iterations, or None if cross-validation is to choose it."""
+        if type(self.max_iter) is not str:
+            return check_count(self.max_iter, "max_iter", at_least=1)
+        if self.max_iter not in ("auto", "cv"):
+            raise ValueError(
+                f"max_iter={self.max_iter!r} is not known; use a number, 'auto' or 'cv'."
+            )
+        if self.max_iter == "cv":
+            return None
+        if self.hold_out(rows) or rows.validation is not None:
+            return MOST_ITERATIONS
+        return None if self._enough(rows) else FEW_ITERATIONS
+
+    def _enough(self, rows: TrainingRows) -> bool:
+        """Whether the rows can be shared out among folds."""
+        count = not isinstance(self.cv, numbers.Integral)
+        return len(rows.present) >= FEW_ROWS and (
+            count or count_rarest(rows, self.stratified) >= self.cv
         )
-    fold = assign_folds(rows, cv, stratified, seed)
-    X, y, weight = rows.X, rows.y, rows.weight
-    if weight is not None:
-        present = weight > 0
-        X, y, weight, fold = X[present], y[present], weight[present], fold[present]
-        settings = {**settings, "learner": settings["learner"].restricted_to(present)}
-    return cross_validate(
-        X,
-        y,
-        np.unique(fold, return_inverse=True)[1],
-        n_iter=MOST_ITERATIONS,
-        rule=plan.make_rule(),
-        weight=weight,
-        **settings,
-    )
+
+    def want_mean(self, rows: TrainingRows) -> bool:
+        """Whether the mean of the folds' models is wanted, if it can be had from statistics."""
+        if self.n_iter(rows) is None:
+            return True
+        by_itself = self.max_iter == "auto" and self.stopping.early_stopping == "auto"
+        held = by_itself and self.hold_out(rows) and self._enough(rows)
+        return held and len(rows.present) <= MANY_ROWS
+
+    def mean(
+        self, rows: TrainingRows, settings: dict[str, Any], callbacks: Sequence[Callback]
+    ) -> tuple[Boosted, NDArray[np.float64]] | None:
+        """The mean of the folds' models and their losses; None if not from statistics."""
+        folds = self._folds(rows, settings)
+        boosted = boost_mean(**folds, callbacks=callbacks)
+        if boosted is None:
+            return None
+        losses = boosted.trace.validation_loss
+        assert losses is not None
+        return boosted, losses[:: int(folds["fold"].max()) + 1].copy()
+
+    def losses(
+        self, rows: TrainingRows, settings: dict[str, Any]
+    ) -> tuple[NDArray[np.float64], bool]:
+        """Mean losses of held-out rows after 0, 1, ... iterations; whether from statistics."""
+        return cross_validate(**self._folds(rows, settings))
+
+    def _folds(self, rows: TrainingRows, settings: dict[str, Any]) -> dict[str, Any]:
+        """Arguments of `cross_validate`, without the rows that have no weight."""
+        if rows.validation is not None:
+            raise ValueError(
+                "max_iter='cv' chooses the number of iterations without validation rows; "
+                "leave out X_val and y_val, or give max_iter as a number."
+            )
+        fold = assign_folds(rows, self.cv, self.stratified, self.seed)
+        X, y, weight = rows.X, rows.y, rows.weight
+        if weight is not None:
+            present = weight > 0
+            X, y, weight, fold = X[present], y[present], weight[present], fold[present]
+            settings = {**settings, "learner": settings["learner"].restricted_to(present)}
+        return {
+            "X": X,
+            "y": y,
+            "fold": np.unique(fold, return_inverse=True)[1],
+            "n_iter": MOST_ITERATIONS,
+            "rule": self.stopping.make_rule(),
+            "weight": weight,
+            **settings,
+        }
 
 
 def assign_folds(rows: TrainingRows, cv: Any, stratified: bool, seed: int) -> NDArray[np.int64]:

@@ -120,7 +120,7 @@ class GlobalExplanation:
     >>> from sklearn.datasets import load_diabetes
     >>> from rgboost import RGBMRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = RGBMRegressor(max_iter=50, random_state=0).fit(X, y)
+    >>> model = RGBMRegressor(max_iter=200, random_state=0).fit(X, y)
     >>> shape = model.explain_global()["sex"]
     >>> shape.edges.round(3), shape.weights
     (array([ -inf, 0.003,   inf]), array([235., 207.]))

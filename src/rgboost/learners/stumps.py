@@ -26,6 +26,10 @@ from .splits import make_splits
 
 PAPER_BINS = 100
 PAPER_ROWS = 10_000
+
+ROWS_PER_BIN, FEWEST_BINS, MOST_AUTO_BINS = 20, 32, 255
+"""Bins of a few rows follow their noise; see docs/defaults.md."""
+
 _LEAST = "min_weight_fraction_leaf"
 
 
@@ -39,10 +43,10 @@ class Stumps(LearnerFamily):
         ``"free"``: the two values are the best ones for the residual, the unit vector in the span
         of the two indicators that has the largest inner product with it (CART; the authors'
         code). ``"signed"``: the values are +1 and -1, up to scale (equation weak-learn-stmps).
-    max_bins : int, None or "paper"
+    max_bins : int, None, "auto" or "paper"
         Bins per feature, from 2 to 65,536: one threshold fewer than bins. None: a threshold
-        between every two distinct values, up to 65,535. ``"paper"``: 100 bins above 10,000 rows,
-        else None.
+        between every two distinct values, up to 65,535. ``"auto"``: one bin for 20 rows, at least
+        32 and at most 255. ``"paper"``: 100 bins above 10,000 rows, else None.
     binning : {"quantile", "hybrid"}
         Thresholds at quantiles, or half of them at quantiles and half evenly spaced between
         smallest and largest value, which keeps the tails of skewed features apart.
@@ -61,7 +65,7 @@ class Stumps(LearnerFamily):
     """
 
     leaves: Literal["free", "signed"] = "free"
-    max_bins: int | Literal["paper"] | None = 255
+    max_bins: int | Literal["auto", "paper"] | None = 255
     binning: BinningKind = "quantile"
     categorical: tuple[int, ...] = ()
     min_weight_fraction_leaf: float = 0.0
@@ -72,7 +76,7 @@ class Stumps(LearnerFamily):
         check_option(self.binning, "binning", ["quantile", "hybrid"])
         if not 0.0 <= check_real(self.min_weight_fraction_leaf, _LEAST) <= 0.5:
             raise ValueError(f"{_LEAST}={self.min_weight_fraction_leaf} must be from 0 to 0.5.")
-        if self.max_bins is None or self.max_bins == "paper":
+        if self.max_bins is None or self.max_bins in ("auto", "paper"):
             return
         if check_count(self.max_bins, "max_bins", at_least=2) > MOST_BINS:
             raise ValueError(
@@ -86,6 +90,8 @@ class Stumps(LearnerFamily):
     def bins_for(self, n_rows: int) -> int | None:
         if self.max_bins == "paper":
             return PAPER_BINS if n_rows > PAPER_ROWS else None
+        if self.max_bins == "auto":
+            return min(max(n_rows // ROWS_PER_BIN, FEWEST_BINS), MOST_AUTO_BINS)
         return self.max_bins
 
     def prepare(

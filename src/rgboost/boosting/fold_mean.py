@@ -1,0 +1,115 @@
+"""The mean of k models, each fitted without one fold of the rows.
+
+The mean of additive models is an additive model: on the same bins it is the sum of all their
+weak-learners, each divided by k. Its variance is smaller than that of one model, and every row was
+trained on by k - 1 runs, although every run had rows to tell where to stop. (Explainable Boosting
+Machines average bags in the same way; Breiman, "Bagging predictors", 1996.)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .callbacks import Callback
+from .engine import Boosted, enter_all, interruptible, outcome
+from .folds import CHUNK, FoldRuns, make_folds
+from .make_problem import total_weight
+from .record import Record
+from .stopping import EarlyStopping
+from .trace import Recorder
+
+Vector = NDArray[np.float64]
+
+
+def boost_mean(
+    X: Any,
+    y: NDArray[np.float64],
+    fold: NDArray[np.int64],
+    *,
+    n_iter: int,
+    rule: EarlyStopping,
+    callbacks: Sequence[Callback] = (),
+    **settings: Any,
+) -> Boosted | None:
+    """k runs in turn, and the mean of their models; None where `make_folds` cannot have them.
+
+    The runs end after ``n_iter`` iterations each, or when ``rule`` holds for the mean loss of the
+    rows that they do not see; the model is the mean of theirs after as many iterations as have the
+    smallest such loss. The path has k entries a round, one of every run. Losses of the trace are
+    means over the runs, exact after whole rounds: of the rows that a run is fitted to, and, as
+    validation loss, of those that it is not.
+    """
+    with ExitStack() as stack:
+        enter_all(stack, callbacks)
+        runs = make_folds(X, y, fold, n_iter=n_iter, callbacks=tuple(callbacks), **settings)
+        if runs is None:
+            return None
+        stack.enter_context(runs)
+        problem, n_folds = runs.problem, len(runs.folds)
+        problem.start = float(np.mean([one.start for one in runs.folds]))
+        weight = total_weight(problem.y, problem.weight)
+        offsets = problem.prepared.layout.offsets
+        problem.recorder = Recorder(n_folds * n_iter, offsets, weight, weight)
+        problem.recorder.engine = f"gram: the mean of {n_folds} runs"
+        fits: list[bool] = []
+        interrupted = interruptible(problem, lambda: fits.append(_run_all(runs, rule)))
+    problem.end()
+    if fits == [False]:
+        return None
+    stop_at = None if rule.stop_at is None else n_folds * rule.stop_at
+    return outcome(problem, stop_at, interrupted)
+
+
+def _run_all(runs: FoldRuns, rule: EarlyStopping) -> bool:
+    """Run until the rule holds or a callback wants to stop; False if Gram rows do not fit."""
+    problem, n_folds = runs.problem, len(runs.folds)
+    recorder = problem.recorder
+    begun = time.perf_counter()
+    with rule:
+        rule.observe([sum(one.held_loss for one in runs.folds) / runs.held_weight])
+        while recorder.left_to_do and rule.stop_at is None:
+            n = min(CHUNK, recorder.left_to_do // n_folds)
+            records = runs.go_on(n)
+            if records is None:
+                return False
+            _write_choices(recorder, records)
+            losses = [
+                record.loss / one.train.total_weight
+                for record, one in zip(records, runs.folds, strict=True)
+            ]
+            held = np.sum([record.held_loss for record in records], axis=0) / runs.held_weight
+            _write_losses(recorder, np.mean(losses, axis=0), held, n_folds)
+            end = recorder.done + n * n_folds
+            recorder.finish_block(
+                n * n_folds, time.perf_counter() - begun, recorder.loss[end],
+                recorder.held_loss[end],
+            )  # fmt: skip
+            rule.observe(held[1:].tolist())
+            if problem.wants_to_stop():
+                break
+    return True
+
+
+def _write_choices(recorder: Recorder, records: list[Record]) -> None:
+    """The next iterations of all runs in turn, each with its share of the mean."""
+    n_folds = len(records)
+    now = slice(recorder.done, recorder.done + n_folds * len(records[0].learner))
+    recorder.learner[now] = np.stack([one.learner for one in records], axis=1).ravel()
+    recorder.left[now] = np.stack([one.left for one in records], axis=1).ravel() / n_folds
+    recorder.right[now] = np.stack([one.right for one in records], axis=1).ravel() / n_folds
+    recorder.gradient[now] = np.stack([one.gradient for one in records], axis=1).ravel()
+
+
+def _write_losses(recorder: Recorder, train: Vector, held: Vector, n_folds: int) -> None:
+    """Mean losses before and after each of the next rounds, linear within a round."""
+    entries = np.arange(n_folds * (len(train) - 1) + 1)
+    into = slice(recorder.done, recorder.done + len(entries))
+    for losses, room in ((train, recorder.loss), (held, recorder.held_loss)):
+        smooth = np.interp(entries / n_folds, np.arange(len(losses)), losses)
+        room[into] = smooth * recorder.weight

@@ -54,17 +54,28 @@ class Fold:
 
 
 class RestOfFolds:
-    """Gram rows of the rows outside a fold: the sum over the other folds."""
+    """Gram rows of the rows outside a fold: those of all rows less those of the fold, which
+    `GramRows` has just made."""
+
+    whole_rows = True
+    """Rows are written as a whole; there is nothing to fill in by symmetry."""
 
     def __init__(self, gram: GramRows, fold: int, n_folds: int) -> None:
         self.gram = gram
-        self.others = [k for k in range(n_folds) if k != fold]
+        self.fold = fold
+        self.n_folds = n_folds
 
     def gram_rows(self, features: Sequence[int], columns: Columns, out: NDArray) -> None:
         rows = slice(self.gram.used, self.gram.used + len(out))
-        out[:] = self.gram.blocks[self.others[0]][rows]
-        for k in self.others[1:]:
-            out += self.gram.blocks[k][rows]
+        parts, rest = self.gram.blocks[: self.n_folds], self.gram.blocks[self.n_folds :]
+        if self.fold == 0:
+            out[:] = parts[1][rows]
+            for part in parts[2:]:
+                out += part[rows]
+        else:  # the rest of the fold before, with that fold, without this one
+            before = self.fold - 1
+            np.add(rest[before][rows], parts[before][rows], out=out)
+            out -= parts[self.fold][rows]
 
 
 class FoldRuns:

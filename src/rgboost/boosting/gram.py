@@ -100,7 +100,8 @@ class GramRows:
         unknown = np.flatnonzero(self.row_start < 0)
         for block, provider in zip(self.blocks, providers, strict=True):
             provider.gram_rows(features, unknown, block[self.used : stop])
-            mirror(block, self.row_start, self.offsets, np.array(features), self.used)
+            if not getattr(provider, "whole_rows", False):
+                mirror(block, self.row_start, self.offsets, np.array(features), self.used)
         self.row_start[features] = self.used + np.cumsum([0, *sizes[:-1]])
         self.used = stop
         self.batches.append(features)
@@ -131,10 +132,11 @@ def mirror(rows, row_start, offsets, features, first_row):
         a, b = offsets[q], offsets[q + 1]
         for g in range(row_start.shape[0]):
             if row_start[g] >= 0:
-                for u in range(offsets[g + 1] - offsets[g]):
-                    known = rows[row_start[g] + u, a:b]
-                    for v in range(b - a):
-                        rows[first_row + v, offsets[g] + u] = known[v]
+                known = rows[row_start[g] : row_start[g] + offsets[g + 1] - offsets[g], a:b]
+                for v in range(b - a):
+                    here = rows[first_row + v, offsets[g] : offsets[g + 1]]
+                    for u in range(here.shape[0]):
+                        here[u] = known[u, v]
         first_row += b - a
 
 

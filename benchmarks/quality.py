@@ -9,8 +9,7 @@ others are kept in ``out/quality`` and not measured again; ``--fresh`` forgets t
 
 The loss is the mean log-loss, or the mean squared error as a share of the variance of the test
 labels (1 - R^2). Sets of fewer than 1,000 rows are judged by five-fold cross-validation, because
-so few rows to test on tell little; seconds are then those of one fit. ``--cpu --threads 1`` counts
-the seconds of the processor for rgboost, for machines that do other things meanwhile.
+so few rows to test on tell little; seconds are then those of one fit.
 """
 
 from __future__ import annotations
@@ -61,30 +60,18 @@ def parts_of(data: QualitySet) -> Iterator[QualitySet]:
         )
 
 
-def with_indicators(data: QualitySet) -> tuple[NDArray, NDArray]:
-    """Categories as an indicator each: an additive model of them is the same."""
-
-    def expand(X: NDArray) -> NDArray:
-        numeric = [k for k in range(X.shape[1]) if k not in data.categorical]
-        columns = [X[:, numeric]]
-        columns += [X[:, [k]] == np.unique(data.X[:, k]) for k in data.categorical]
-        return np.column_stack(columns).astype(np.float64)
-
-    return expand(data.X), expand(data.X_test)
-
-
 def fit_rgboost(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
     import rgboost
 
-    X, X_test = with_indicators(data) if data.categorical else (data.X, data.X_test)
     kind = rgboost.RGBMClassifier if data.task == "logistic" else rgboost.RGBMRegressor
-    model = kind(n_jobs=threads, random_state=0, **more)
+    categories = list(data.categorical) or None
+    model = kind(n_jobs=threads, random_state=0, categorical_features=categories, **more)
     start = clock()
-    model.fit(X, data.y)
+    model.fit(data.X, data.y)
     seconds = clock() - start
     if data.task == "logistic":
-        return model, model.decision_function(X_test), seconds
-    return model, model.predict(X_test), seconds
+        return model, model.decision_function(data.X_test), seconds
+    return model, model.predict(data.X_test), seconds
 
 
 def fit_ebm(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
@@ -184,8 +171,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS))
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--fresh", action="store_true")
-    parser.add_argument("--kept", action="store_true", help="others only as kept in out/quality")
-    parser.add_argument("--cpu", action="store_true", help="rgboost: seconds of the processor")
     parser.add_argument("--patience", type=float, default=PATIENCE)
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", dest="more")
     parser.add_argument("--table", type=Path, help="a Markdown file whose table is renewed")
@@ -205,14 +190,10 @@ def measure(name: str, which: str, options: argparse.Namespace) -> dict[str, Any
     kept = OUT / f"{which}, {name}.json"
     if name != "rgboost" and kept.exists() and not options.fresh:
         return json.loads(kept.read_text())
-    if name != "rgboost" and options.kept:
-        return {"error": "not measured"}
     command = [
         sys.executable, "-m", "benchmarks.quality", "--one", "--only", name, "--sets", which,
         "--data-dir", str(options.data_dir), "--threads", str(options.threads),
     ]  # fmt: skip
-    if name == "rgboost" and options.cpu:
-        command += ["--cpu"]
     if name == "rgboost" and options.more:
         command += ["--set", *options.more]
     try:
@@ -230,10 +211,7 @@ def measure(name: str, which: str, options: argparse.Namespace) -> dict[str, Any
 
 
 def main() -> None:
-    global clock
     options = arguments()
-    if options.cpu:
-        clock = time.process_time
     if options.one:
         (name,), (which,) = options.only, options.sets
         data = SETS[which](Path(options.data_dir))

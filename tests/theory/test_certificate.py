@@ -119,6 +119,22 @@ def test_logistic_loss_on_awkward_rows(problem, ridge, n_iter):
         assert found.decrease <= truth + best.certificate.gap + ROUNDING
 
 
+@pytest.mark.parametrize("ridge", [0.0, 1e-4])
+def test_tight_on_the_whole_way_within_the_usual_products(ridge):
+    """Steps too long for the domain of the conjugate once made bounds of many times the gap."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 10))
+    signal = X[:, 0] + np.sin(3 * X[:, 1]) + 0.5 * rng.normal(size=4000)
+    y, loss, learner = np.where(signal > 0, 1.0, -1.0), Logistic(ridge), Stumps(max_bins=20)
+    best = optimal_loss(X, y, loss, learner).loss
+    for n_iter in (1, 30, 100, 300, 1000):
+        boosted = run(X, y, loss, n_iter, learner)
+        truth = boosted.trace.train_loss[-1] - best
+        found = certificate(boosted, X, y, loss=loss, exact=False)
+        assert truth - ROUNDING <= found.gap <= 1.4 * truth
+        assert found.products <= 20.0
+
+
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("products", [1, 2, 3, 6])
 def test_rigorous_when_conjugate_gradients_are_stopped_early(case, products):

@@ -5,19 +5,21 @@ import pytest
 import scipy.optimize
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import xlogy
 
 from rgboost.losses import Exponential, Huber, Logistic, Loss, Ridged, Squared
 from rgboost.theory import conjugate as conjugates
-from rgboost.theory.conjugate import conjugate, fill_divergence, fill_maximisers
+from rgboost.theory.conjugate import conjugate, fill_maximisers
+from rgboost.theory.logistic_excess import fill_divergence, fill_ridged_derivatives
 
 REAL = [Squared(), Huber(0.7), Ridged(Squared(), 0.3), Ridged(Huber(0.5), 0.01)]
-BINARY = [Logistic(0.0), Logistic(1e-4), Logistic(0.1), Exponential(), Ridged(Exponential(), 0.1)]
+LOGISTIC = [Logistic(0.0), Logistic(1e-4), Logistic(0.1), Logistic(2.0)]
+BINARY = [*LOGISTIC, Ridged(Logistic(0.0), 0.01), Exponential(), Ridged(Exponential(), 0.1)]
 ALL = [*REAL, *BINARY]
 
 
 def labels(loss, y):
-    binary = isinstance(loss, Logistic | Exponential) or "Exponential" in repr(loss)
-    return np.where(y > 0, 1.0, -1.0) if binary else y
+    return np.where(y > 0, 1.0, -1.0) if loss in BINARY else y
 
 
 def domain_points(c, y, share):
@@ -91,7 +93,7 @@ def test_outside_of_the_domain_the_conjugate_is_infinite():
 def test_an_inaccurate_maximiser_makes_the_excess_larger_not_smaller(monkeypatch):
     rng = np.random.default_rng(0)
     y, f = np.where(rng.random(200) < 0.5, 1.0, -1.0), rng.normal(size=200) * 3
-    loss = Logistic(0.01)
+    loss = Ridged(Logistic(0.0), 0.01)
     u = -loss.residual(y, f) + 0.3 * rng.normal(size=200)
     exact = loss.value(y, f) + conjugate(loss).value(y, u) - u * f
     previous = exact
@@ -131,8 +133,27 @@ def test_kernels_of_the_conjugates_against_plain_formulas():
     np.testing.assert_allclose(out[ordinary], plain[ordinary], rtol=1e-10, atol=1e-15)
     assert np.isfinite(out).all()
     assert (out >= 0).all()
+    np.testing.assert_allclose(out[-2:], [800e-9 + xlogy(1e-9, 1e-9) - 1e-9, 0.3 * 800], rtol=0.01)
     loss = Ridged(Exponential(), 0.1)
     f = np.array([-25.0, -3.0, 0.0, 2.0])
     y = np.ones(4)
     fill_maximisers(loss.terms, 0.1, 0.0, y, -loss.residual(y, f), np.zeros(4), out[:4])
     np.testing.assert_allclose(out[:4], f, atol=1e-9)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("ridge", [1e-4, 0.1, 2.0])
+def test_derivatives_of_the_ridged_logistic_loss_are_those_at_a_root(ridge):
+    y = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    f = np.array([0.0, 1.0, -2.0, 5.0, 9.0])
+    near = f + np.array([0.2, -0.1, 0.5, 3.0, -4.0])
+    loss, plain = Logistic(ridge), Logistic(0.0)
+    u = np.append(-loss.residual(y, near), 0.3)  # and one outside of the domain without a ridge
+    y, f = np.append(y, 1.0), np.append(f, 0.1)
+    v, enough = np.empty(6), np.empty(6, np.bool_)
+    fill_ridged_derivatives(ridge, 1e-3, y, f, u, v, enough)
+    assert enough[:3].all()
+    np.testing.assert_allclose(v[:3], -plain.residual(y[:3], near[:3]), rtol=0.02)
+    assert (np.abs(v) <= 1.0).all()
+    fill_ridged_derivatives(ridge, 0.0, y, f, u, v, enough)
+    assert not enough.all()  # nothing is close enough for no slack, but by chance

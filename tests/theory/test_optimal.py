@@ -275,7 +275,7 @@ def test_steps_by_both_solvers_are_the_projection(leaves):
     expected = A @ np.linalg.lstsq(root[:, None] * A, -root * gradient / curvature, rcond=None)[0]
     with Team(1) as team:
         span = span_of(prepared, len(y), team)
-        for solver in (Factor(span, span.gram(heavy)), Diagonal(span, heavy)):
+        for solver in (Factor(span, span.gram(heavy)), Diagonal(span.squares(heavy))):
             system = System(span, weight, solver)
             step = newton_step(system, gradient, curvature, lambda step: step.error < 1e-27, 2000.0)
             np.testing.assert_allclose(step.change, expected, atol=1e-9)

@@ -32,12 +32,15 @@ class RowBins(NamedTuple):
 
 
 def make_row_bins(entries: SparseCodes, offsets: NDArray[np.int64], n_rows: int) -> RowBins:
-    """Turn columns into rows. Features ascend within a row; those without splits are left out."""
-    start = np.zeros(n_rows + 1, np.int64)
-    count_entries(entries, offsets, start)
-    start = np.cumsum(start)
+    """Turn columns into rows. Features ascend within a row; those without splits are left out.
+
+    Unsigned indices, as in `add_pairs`: half the time.
+    """
+    count = np.zeros(n_rows + 1, np.uint32)
+    count_entries(entries, offsets, count)
+    start = np.cumsum(count, dtype=np.int64)
     bins = np.empty(int(start[-1]), np.uint32)
-    place_entries(entries, offsets, start[:-1].copy(), bins)
+    place_entries(entries, offsets, start[:-1].astype(np.uint64), bins)
     return RowBins(start, bins)
 
 
@@ -46,17 +49,19 @@ def count_entries(entries, offsets, count_out):
     for g in range(offsets.shape[0] - 1):
         if offsets[g + 1] > offsets[g]:
             for k in range(entries.indptr[g], entries.indptr[g + 1]):
-                count_out[entries.rows[k] + 1] += 1
+                count_out[np.uint32(entries.rows[k]) + np.uint32(1)] += np.uint32(1)
 
 
 @kernel()
 def place_entries(entries, offsets, free, bins_out):
     for g in range(offsets.shape[0] - 1):
         if offsets[g + 1] > offsets[g]:
+            first = np.uint32(offsets[g] + g)
             for k in range(entries.indptr[g], entries.indptr[g + 1]):
-                row = entries.rows[k]
-                bins_out[free[row]] = offsets[g] + g + np.int64(entries.codes[k])
-                free[row] += 1
+                row = np.uint32(entries.rows[k])
+                place = free[row]
+                bins_out[place] = first + np.uint32(entries.codes[k])
+                free[row] = place + np.uint64(1)
 
 
 @kernel()
@@ -96,19 +101,30 @@ def fill_whole_gram(row_bins, entries, offsets, weight, tables, out, seat):
 def add_pairs(row_bins, weight, lo, hi, table):
     """Weights of pairs of stored bins of rows lo..hi; a bin with itself is on the diagonal.
 
-    Unsigned indices, which need no test for negative ones: half the time.
+    Unsigned indices, which need no test for negative ones: half the time. Two bins at once are
+    paired with those after them, which are then read half as often.
     """
     start, bins = row_bins.start, row_bins.bins
     cells, width = table.ravel(), np.uint32(table.shape[1])
+    one, two = np.uint64(1), np.uint64(2)
     for i in range(lo, hi):
         w = weight[i]
         if w == 0.0:
             continue
-        stop = np.uint64(start[i + 1])
-        for a in range(np.uint64(start[i]), stop):
-            row = bins[a] * width
-            for b in range(a, stop):
-                cells[row + bins[b]] += w
+        a, stop = np.uint64(start[i]), np.uint64(start[i + 1])
+        while a + one < stop:
+            first, second = bins[a], bins[a + one]
+            row_a, row_b = first * width, second * width
+            cells[row_a + first] += w
+            cells[row_a + second] += w
+            cells[row_b + second] += w
+            for b in range(a + two, stop):
+                other = bins[b]
+                cells[row_a + other] += w
+                cells[row_b + other] += w
+            a += two
+        if a < stop:
+            cells[bins[a] * width + bins[a]] += w
 
 
 @scalar()

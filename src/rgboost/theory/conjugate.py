@@ -19,12 +19,14 @@ import math
 from abc import ABC, abstractmethod
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
 from .._jit import kernel
 from ..losses import Exponential, Huber, Logistic, Loss, Ridged, Squared
 from ..losses.base import Vector
 from ..losses.kernels import evaluate, evaluate_rows
+from .logistic_excess import fill_divergence, fill_ridged_derivatives
 
 _NEWTON_STEPS = 200
 """Most steps of `fill_maximisers`, more than bisections alone would need."""
@@ -42,8 +44,15 @@ _CLOSE = 0.5
 class Conjugate(ABC):
     r"""The conjugate :math:`l^*` of a loss."""
 
+    stiffness: float = math.inf
+    """To go beyond the end of `soft_domain` by x costs about stiffness / 2 x^2."""
+
     def __init__(self, loss: Loss) -> None:
         self.loss = loss
+
+    def soft_domain(self, y: Vector, f: Vector) -> tuple[Vector, Vector]:
+        """The u of each row at which l*(y, u) is not much larger than the loss at f makes it."""
+        return self.domain(y)
 
     @abstractmethod
     def domain(self, y: Vector) -> tuple[Vector, Vector]:
@@ -162,9 +171,15 @@ class RidgedConjugate(Conjugate):
         super().__init__(loss)
         self.inner = inner
         self.ridge = ridge
+        self.stiffness = 1.0 / ridge
 
     def domain(self, y: Vector) -> tuple[Vector, Vector]:
         return np.full(len(y), -np.inf), np.full(len(y), np.inf)
+
+    def soft_domain(self, y: Vector, f: Vector) -> tuple[Vector, Vector]:
+        """That of l*, moved by the derivative of the ridge, which alone goes on beyond its ends."""
+        low, high = self.inner.domain(y)
+        return low + self.ridge * f, high + self.ridge * f
 
     def value(self, y: Vector, u: Vector) -> Vector:
         v = self._derivative_at_maximiser(y, np.zeros_like(u), u, 0.0)
@@ -178,6 +193,18 @@ class RidgedConjugate(Conjugate):
     def _derivative_at_maximiser(self, y: Vector, f: Vector, u: Vector, slack: float) -> Vector:
         """A few plain steps for all rows at once; rows that need more get the careful method."""
         y, f, u = _contiguous(y, f, u)
+        v, enough = self._plain_derivatives(y, f, u, slack)
+        off = ~enough
+        if off.any():
+            point = np.empty(int(off.sum()))
+            fill_maximisers(self.loss.terms, self.ridge, slack, y[off], u[off], f[off], point)
+            v[off] = -self.inner.loss.residual(y[off], point)
+        return np.clip(v, *self.inner.domain(y))
+
+    def _plain_derivatives(
+        self, y: Vector, f: Vector, u: Vector, slack: float
+    ) -> tuple[Vector, NDArray[np.bool_]]:
+        """(derivatives of l about where that of the loss is u, where that is close enough)."""
         point = f
         _, residual, curvature = evaluate_rows(self.loss.terms, y, point)
         enough = slack * self.ridge / curvature * (residual + u) ** 2
@@ -185,13 +212,19 @@ class RidgedConjugate(Conjugate):
             for _ in range(_PLAIN_STEPS):
                 point = point + (residual + u) / curvature
                 _, residual, curvature = evaluate_rows(self.loss.terms, y, point)
-            off = ~((residual + u) ** 2 <= enough)
-        if off.any():
-            careful = np.empty(int(off.sum()))
-            fill_maximisers(self.loss.terms, self.ridge, slack, y[off], u[off], f[off], careful)
-            point[off] = careful
-        low, high = self.inner.domain(y)
-        return np.clip(-self.inner.loss.residual(y, point), low, high)
+            close = (residual + u) ** 2 <= enough
+        return -self.inner.loss.residual(y, point), close
+
+
+class RidgedLogisticConjugate(RidgedConjugate):
+    """Of log(1 + exp(-y f)) + ridge/2 f^2: a start that is known, and a loop of its own."""
+
+    def _plain_derivatives(
+        self, y: Vector, f: Vector, u: Vector, slack: float
+    ) -> tuple[Vector, NDArray[np.bool_]]:
+        v, enough = np.empty(len(y)), np.empty(len(y), np.bool_)
+        fill_ridged_derivatives(self.ridge, slack, y, f, u, v, enough)
+        return v, enough
 
 
 def conjugate(loss: Loss) -> Conjugate:
@@ -213,7 +246,7 @@ def conjugate(loss: Loss) -> Conjugate:
         return ExponentialConjugate(loss)
     if type(loss) is Logistic:
         plain = LogisticConjugate(Logistic(0.0))
-        return RidgedConjugate(loss, plain, loss.ridge) if loss.ridge else plain
+        return RidgedLogisticConjugate(loss, plain, loss.ridge) if loss.ridge else plain
     if type(loss) is Ridged:
         return RidgedConjugate(loss, conjugate(loss.inner), loss.ridge)
     raise ValueError(
@@ -224,31 +257,6 @@ def conjugate(loss: Loss) -> Conjugate:
 
 def _contiguous(*rows: Vector) -> list[Vector]:
     return [np.ascontiguousarray(row, np.float64) for row in rows]
-
-
-@kernel()
-def fill_divergence(y, f, u, out):
-    """The excess of the logistic loss without a ridge: the divergence of q = -y u from p(y f)."""
-    for i in range(y.shape[0]):
-        margin = y[i] * f[i]
-        q = -y[i] * u[i]
-        if not 0.0 <= q <= 1.0:
-            out[i] = math.inf
-            continue
-        e = math.exp(-abs(margin))
-        small = e / (1.0 + e)
-        p, not_p = (small, 1.0 - small) if margin >= 0.0 else (1.0 - small, small)
-        change = q - p
-        if abs(change) <= _CLOSE * small:
-            near = q * math.log1p(change / p) + (1.0 - q) * math.log1p(-change / not_p)
-            out[i] = max(near, 0.0)
-            continue
-        far = math.log1p(e) + max(-margin, 0.0) + q * margin
-        if q > 0.0:
-            far += q * math.log(q)
-        if q < 1.0:
-            far += (1.0 - q) * math.log1p(-q)
-        out[i] = max(far, 0.0)
 
 
 @kernel()

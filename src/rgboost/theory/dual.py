@@ -47,6 +47,7 @@ from numpy.typing import NDArray
 from ..losses import Loss, Squared
 from ..losses.kernels import evaluate_rows
 from .conjugate import conjugate
+from .ends import square_outside
 from .projection import Factor
 from .span import Span, Vector
 
@@ -97,6 +98,12 @@ class Ground:
         """max_g ||P_g v|| from A' W v."""
         terms = np.divide(sums * sums, self.squares, out=np.zeros_like(sums), where=sums != 0)
         return math.sqrt(np.add.reduceat(terms, self.span.starts).max(initial=0.0))
+
+    def strain(self, v: Vector, ends: tuple[Vector, Vector]) -> float:
+        """What it costs that v goes beyond the ends of `Conjugate.soft_domain`."""
+        if math.isinf(self.conjugate.stiffness):
+            return math.inf if self.outside(v).any() else 0.0
+        return 0.5 * self.conjugate.stiffness * square_outside(self.weight, v, *ends)
 
     def outside(self, v: Vector) -> NDArray[np.bool_]:
         """Rows outside of the conjugate's domain by more than rounding."""
@@ -149,7 +156,8 @@ class Search:
 
     @property
     def gap(self) -> float:
-        return max((self.start_loss - self.reference) + self.excess, 0.0)
+        gap = max((self.start_loss - self.reference) + self.excess, 0.0)
+        return min(gap, self.start_loss)  # no loss is negative
 
     @property
     def final_gap(self) -> float:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import lapack
 
 from .span import Span, Vector
 
@@ -37,9 +37,8 @@ _STRAIGHT = 1e-13
 class Diagonal:
     """Solve with the diagonal of A' diag(x) A: exact within a feature."""
 
-    def __init__(self, span: Span, x: Vector) -> None:
-        square = span.squares(x)
-        self.inverse = np.divide(1.0, square, out=np.zeros_like(square), where=square > 0)
+    def __init__(self, squares: Vector) -> None:
+        self.inverse = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
 
     def solve(self, s: Vector) -> Vector:
         return self.inverse * s
@@ -66,7 +65,7 @@ class Factor:
         spread = min(float(squares.max(initial=0.0)) / smallest, _SPREAD)
         noise = _RANK * len(gram) * np.finfo(float).eps * max(spread, 1.0)
         upper, pivots, rank, _ = lapack.dpstrf(gram.T, tol=noise, overwrite_a=1)
-        self.upper: NDArray[np.float64] = upper[:rank, :rank]
+        self.upper: NDArray[np.float64] = np.asfortranarray(upper[:rank, :rank])
         self.kept = pivots[:rank] - 1
         self.scale = scale[self.kept]
 
@@ -88,8 +87,7 @@ class Factor:
         z = np.zeros(self.n_columns)
         if self.rank:
             sums = self.scale * self.span.to_columns(s)[self.kept]
-            half = solve_triangular(self.upper, sums, trans=1, check_finite=False)
-            z[self.kept] = self.scale * solve_triangular(self.upper, half, check_finite=False)
+            z[self.kept] = self.scale * lapack.dpotrs(self.upper, sums)[0]
         return self.span.from_columns(z)
 
 
@@ -104,11 +102,14 @@ class Step:
     change : the step on the rows, delta.
     dual : v = g + h delta.
     sums : A' W v as the recursion has it, zero if v were orthogonal to everything.
-    decrease : what the step gains on the quadratic model.
+    decrease : what the step gains on the quadratic model, with what the step gained that it
+        started from.
     error : sums' M sums with the preconditioner M: how far from the exact step, squared.
     first_error : the same at the start.
     rate : by how many powers of e the last product reduced the root of the error.
     products : products with A and A' that it took, in pairs.
+    direction : of the next product.
+    solver : the preconditioner that the direction is made with.
     """
 
     t: Vector
@@ -121,6 +122,8 @@ class Step:
     first_error: float
     products: float
     rate: float = 0.0
+    direction: Vector | None = None
+    solver: Diagonal | Factor | None = None
 
 
 Stop = Callable[[Step], bool]
@@ -142,19 +145,24 @@ def newton_step(
     stop: Stop,
     most_products: float,
     near: Step | None = None,
+    same: bool = False,
 ) -> Step:
     """Conjugate gradients for the step, preconditioned, until ``stop`` says so.
 
     They start at ``near``, the step of similar equations, or at zero. Where constants are in the
     range, the best one is added first. From there on every direction is orthogonal to the
-    constants, whose large eigenvalue (one for each feature) is out of the way.
+    constants, whose large eigenvalue (one for each feature) is out of the way. If ``near`` is a
+    step of the ``same`` equations, it is the one that goes on, with its sums.
     """
     span = system.span
     heavy = system.weight * curvature
-    step = _begin(system, gradient, heavy, near)
-    z = system.solver.solve(step.sums)
-    step.error = step.first_error = float((step.sums * z).sum())
-    direction = -z
+    step = near if same and near is not None else _begin(system, gradient, heavy, near)
+    if step.solver is not system.solver:
+        _aim(step, system.solver)
+    if not same:
+        step.first_error = step.error
+    direction = step.direction
+    assert direction is not None
     while step.error > 0.0 and not stop(step) and step.products + 1.0 <= most_products:
         along, curve = span.normal(direction, heavy)
         bend = float((direction * curve).sum())
@@ -162,7 +170,8 @@ def newton_step(
             break
         length = step.error / bend
         step.t += length * direction
-        step.change += length * along
+        along *= length
+        step.change += along
         step.sums += length * curve
         step.decrease += 0.5 * length * step.error
         step.products += 1.0
@@ -175,12 +184,19 @@ def newton_step(
     return step
 
 
+def _aim(step: Step, solver: Diagonal | Factor) -> None:
+    """The first direction with a preconditioner."""
+    z = solver.solve(step.sums)
+    step.error = float((step.sums * z).sum())
+    step.direction, step.solver = -z, solver
+
+
 def _begin(system: System, gradient: Vector, heavy: Vector, near: Step | None) -> Step:
     span = system.span
     change = np.zeros(span.n_rows) if near is None else near.change.copy()
     slope = system.weight * gradient + heavy * change
-    constant = 0.0
-    if span.holds_constants and (total := float(heavy.sum())) > 0.0:
+    constant, total = 0.0, float(heavy.sum())
+    if span.holds_constants and total > 0.0:
         constant = -float(slope.sum()) / total
         change += constant
         slope += constant * heavy
@@ -190,7 +206,7 @@ def _begin(system: System, gradient: Vector, heavy: Vector, near: Step | None) -
         change=change,
         dual=gradient,
         sums=span.sums(slope),
-        decrease=0.5 * constant * constant * float(heavy.sum()),
+        decrease=0.5 * constant * constant * total + (0.0 if near is None else near.decrease),
         error=0.0,
         first_error=0.0,
         products=0.5,

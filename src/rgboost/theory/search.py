@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from .dual import Effort, Ground, Search
+from .ends import put_at_ends
 from .projection import Diagonal, Factor, Step, System, newton_step
 from .span import Vector
 
@@ -19,9 +20,13 @@ _FLAT = 1e-3
 """Where the curvature is 0 (Huber's tails) this share of the largest one is taken at first."""
 
 _FAR = 0.01
-_FAR_BY_PRODUCTS = 0.05
 """A step that gains more than this share of the loss is taken before a bound is worth its cost:
-with a factor, and without one, where every step takes products anew."""
+v is a linear extrapolation, and on a long way it leaves the domain of the conjugate loss."""
+
+_FAR_AFTER = 0.3
+_FAR_AT_MOST = 0.06
+"""Once a step was taken: the same as a share of what the bound may be off by, and still of the
+loss."""
 
 _ROUGH = 0.25
 """Share of its gain that the error of such a step may have."""
@@ -29,11 +34,11 @@ _ROUGH = 0.25
 _SHARE = 0.1
 """Share of the gap that the error of conjugate gradients may have."""
 
-_CLOSE = 0.1
-"""Share of the way to the end of the domain that makes a row close to it."""
-
-_LOOSE = 1e-4
+_LOOSE = 1e-3
 """Share of the gain that the error may have while rows are still being put at the end."""
+
+_STRAIN = 0.1
+"""Share of the gap that rows outside of the domain may cost, where that is possible at all."""
 
 _ROUNDS = 12
 """How often rows outside of the conjugate's domain are put at its end, and the rest solved anew."""
@@ -48,7 +53,8 @@ _POOR = 0.9
 """A bound below this share of the best loss found may be worse than the one of v = 0."""
 
 _SCALES = 6
-"""Rounds of the search for the best scale of v."""
+_GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
+"""Sections of the search for the best scale of v, and the share that each one keeps."""
 
 DEFAULT_RADIUS = 1000.0
 """Standard deviations of the model's scores."""
@@ -66,11 +72,13 @@ class Searcher:
         n = ground.span.n_coordinates
         self.found = Search(score, loss, score, loss, np.zeros(n), loss, excess=math.inf)
         self.optimise = effort.tightness == 1.0
-        self.far = _FAR if ground.exact else _FAR_BY_PRODUCTS
-        if self.optimise:
-            self.far = effort.enough
+        self.far = effort.enough if self.optimise else _FAR
+        if ground.quadratic or (self.optimise and ground.exact):
+            self.far = math.inf  # v is no extrapolation, or there is time for every bound
+        self.spread = float(np.std(score))
         self.flat = _FLAT
         self.length = 0.0
+        self.begun = 0.0  # products of the present step that are in `found` already
         self.go_on: bool | None = None
         self.last = np.zeros_like(score), score, loss, 0.0
         self.last_radius, self.last_error = math.inf, 0.0
@@ -105,7 +113,7 @@ class Searcher:
                 return True
             decided = found.decrease > tolerance
         if decided:
-            aim = max(aim, (effort.tightness - 1.0) * found.decrease)
+            aim = max(aim, self._room())
         return found.final_gap <= max(aim, self._rounding())
 
     def _rounding(self) -> float:
@@ -115,13 +123,30 @@ class Searcher:
         if self.wanted_radius is not None:
             return self.wanted_radius
         length = math.sqrt(float(np.square(step.change).mean()))
-        return DEFAULT_RADIUS * (float(np.std(self.found.start)) + length)
+        return DEFAULT_RADIUS * (self.spread + length)
 
     def _rough(self, step: Step) -> bool:
         """Good enough to see whether the optimum is far, and to take the step if it is."""
-        near = step.first_error <= self.far * abs(self.found.loss)
         share = 0.01 if self.optimise else _ROUGH
-        return near or step.error <= share * step.decrease
+        return step.first_error <= self._far() or step.error <= share * step.decrease
+
+    def _far(self) -> float:
+        """A gain that is too large for a good bound."""
+        loss = abs(self.found.loss)
+        after = min(_FAR_AFTER * self._room(), _FAR_AT_MOST * loss)
+        return max(self.far * loss, after, self._rounding())
+
+    def _about(self, step: Step) -> float:
+        """About the largest bound of the gap after a step that is as tight as it should be."""
+        return step.decrease + self._room()
+
+    def _room(self) -> float:
+        """How much larger than the gap at the best scores found a bound may be."""
+        return (self.effort.tightness - 1.0) * self.found.decrease
+
+    def _loose(self, step: Step) -> bool:
+        """Good enough to see which rows are outside of the conjugate's domain."""
+        return step.error <= _LOOSE * step.decrease
 
     def _precise(self, step: Step) -> bool:
         """Whether what is left of A' W v is rounding, or worth little and not rounding soon."""
@@ -129,23 +154,22 @@ class Searcher:
         error = ground.largest_group(step.sums)
         if error <= 0.5 * _EXACT * self.length:
             return True
-        gap = step.decrease + (self.effort.tightness - 1.0) * self.found.decrease
-        aim = 0.5 * _SHARE * max(gap, self.effort.enough * abs(self.found.loss))
+        aim = 0.5 * _SHARE * max(self._about(step), self.effort.enough * abs(self.found.loss))
         if ground.exact or step.error > aim or self._radius(step) * ground.root * error > aim:
             return False
         if self.go_on is None:
-            reachable = self._to_rounding(step, error) <= self._left()
-            self.go_on = reachable and self.wanted_radius is None
+            left = self._left() - (step.products - self.begun)
+            self.go_on = self.wanted_radius is None and self._to_rounding(step, error) <= left
         return not self.go_on
 
     def _to_rounding(self, step: Step, error: float) -> float:
-        """Products from the beginning of a step until v is exact, at the rate so far."""
+        """Products that are left until v is exact, at the rate so far."""
         done = step.products - 0.5
         rate = 0.5 * math.log(step.first_error / step.error) / done if done > 0.0 else 0.0
         rate = max(rate, step.rate)
         if rate <= 0.0:
             return math.inf
-        return step.products + 0.5 + math.log(error / (0.5 * _EXACT * self.length)) / rate
+        return 0.5 + math.log(error / (0.5 * _EXACT * self.length)) / rate
 
     def _advance(self) -> float:
         """One step of Newton's method: a bound at the present scores, then lower scores."""
@@ -155,20 +179,19 @@ class Searcher:
         self.length = math.sqrt(float((ground.weight * gradient * gradient).sum()))
         least = self.flat if (curvature == 0).any() else 1e-12
         metric = np.maximum(curvature, least * (float(curvature.max()) or 1.0))
-        heavy = ground.weight * metric
         found.steps += 1
         self.go_on = None
-        system = System(ground.span, ground.weight, Diagonal(ground.span, heavy))
-        step = None
-        if not ground.quadratic and not (ground.exact and self.optimise):
-            step = self._solve(system, gradient, metric, self._rough)
-            far = step.decrease > max(self.far * abs(found.loss), self._rounding())
-            if far and self._left() > 6.0:
-                return self._fall(step)
+        squares = (
+            ground.squares if ground.quadratic else ground.span.squares(ground.weight * metric)
+        )
+        system = System(ground.span, ground.weight, Diagonal(squares))
+        step = self._solve(system, gradient, metric, self._rough)
+        if step.decrease > self._far() and self._left() > 6.0:
+            return self._fall(step)
         if ground.exact:
             system = replace(system, solver=ground.factor(metric))
-        step = self._solve(system, gradient, metric, self._precise, step)
-        self._bound(self._inside(system, step, gradient, metric))
+        step = self._solve(system, gradient, metric, self._loose, step, same=True)
+        self._bound(self._project(system, step, gradient, metric))
         return self._fall(step)
 
     def _solve(
@@ -178,56 +201,50 @@ class Searcher:
         metric: Vector,
         stop: Callable[[Step], bool],
         near: Step | None = None,
+        same: bool = False,
     ) -> Step:
+        self.begun = near.products if same and near is not None else 0.0
         most = min(self._left() - 0.5, _MOST_EXACT if self.ground.exact else _MOST_PRODUCTS)
-        step = newton_step(system, gradient, metric, stop, most, near)
-        self.found.products += step.products
+        step = newton_step(system, gradient, metric, stop, self.begun + most, near, same)
+        self.found.products += step.products - self.begun
         return step
 
-    def _inside(self, system: System, step: Step, gradient: Vector, metric: Vector) -> Step:
-        """A similar step whose dual is inside of the conjugate's domain, if that can be had.
+    def _project(self, system: System, step: Step, gradient: Vector, metric: Vector) -> Step:
+        """The step to the end, or a similar one whose dual is in the domain of the conjugate.
 
         Rows that are outside, or came close to it, are put at the end of the domain, and the
-        others make up for it.
+        others make up for it, until what is left outside is worth little. Where a ridge goes on
+        beyond the end, its curvature is all that such rows have left.
         """
         ground = self.ground
-        low, high = ground.domain
-        room = np.minimum(gradient - low, high - gradient)
-        enough = _LOOSE * step.decrease
-
-        def loose(step: Step) -> bool:
-            return step.error <= enough
-
-        precise = True
+        ends = ground.conjugate.soft_domain(ground.y, self.found.score)
+        beyond = 1.0 / ground.conjugate.stiffness
+        gradient, metric, leaving = gradient.copy(), metric.copy(), np.empty_like(metric)
         fixed = np.zeros(len(gradient), bool)
         for _ in range(_ROUNDS):
-            v = step.dual
-            if ground.outside(v).any():
-                close = np.minimum(v - low, high - v) < _CLOSE * room
-                ends = np.where(v - low < high - v, low, high)
-                gradient = np.where(close & ~fixed, ends, gradient)
-                if isinstance(system.solver, Factor):
-                    leaving = np.where(close, ground.weight * metric, 0.0)
-                    system = replace(system, solver=system.solver.without(leaving))
-                fixed |= close
-                metric = np.where(fixed, 0.0, metric)
-                precise = False
-            elif precise:
+            allowed = _STRAIN * self._about(step)
+            if self._left() < 2.0 or ground.strain(step.dual, ends) <= allowed:
                 break
-            else:
-                precise = True
-            if self._left() < 2.0:
-                break
-            stop = self._precise if precise else loose
-            step = self._solve(system, gradient, metric, stop, near=step)
+            put_at_ends(step.dual, *ends, beyond, gradient, metric, fixed, leaving)
+            if isinstance(system.solver, Factor):
+                solver = system.solver.without(ground.weight * leaving)
+                system = replace(system, solver=solver)
+            step = self._solve(system, gradient, metric, self._loose, step)
+        step = self._solve(system, gradient, metric, self._precise, step, same=True)
+        if ground.exact and not self._precise(step):  # the factor was still the one of all rows
+            gram = ground.span.gram(ground.weight * metric)
+            system = replace(system, solver=Factor(ground.span, gram))
+            step = self._solve(system, gradient, metric, self._precise, step)
         return step
 
     def _bound(self, step: Step) -> None:
         """The bound of v = step.dual, which is kept if it is the best."""
         ground, found = self.ground, self.found
-        outside = ground.outside(step.dual)
-        v = np.where(outside, step.dual, np.clip(step.dual, *ground.domain))
-        # Of the v that is used: free of the errors of a recursion, and of clipping.
+        v = np.clip(step.dual, *ground.domain)
+        for_all = ground.exact or self.wanted_radius == math.inf
+        if for_all and ground.outside(step.dual).any():
+            v = step.dual  # orthogonal, and a multiple may be inside
+        # Of the v that is used: clipping is seen here, and no error of a recursion is.
         sums = ground.span.sums(ground.weight * v)
         found.products += 0.5
         error, radius = ground.largest_group(sums), self._radius(step)
@@ -236,8 +253,7 @@ class Searcher:
         per_scale = moved + (0.0 if exact else radius * ground.root * error)
         self.last = v, found.score, found.loss, per_scale
         self.last_radius, self.last_error = math.inf if exact else radius, error / ground.root
-        if not outside.any():
-            self._keep(found.loss, ground.excess(found.score, v) + per_scale, 1.0)
+        self._keep(found.loss, ground.excess(found.score, v) + per_scale, 1.0)
 
     def _keep(self, reference: float, excess: float, scale: float) -> None:
         found = self.found
@@ -249,19 +265,28 @@ class Searcher:
     def _scale_last(self) -> None:
         """The best multiple of the last v."""
         v, score, loss, per_scale = self.last
-
-        def excess(scale: float) -> float:
-            return self.ground.excess(score, scale * v) + scale * per_scale
-
         if not math.isfinite(per_scale):
             return
         low, high = 0.0, _largest_scale(v, *self.ground.domain)
-        for _ in range(_SCALES if high > 0.0 else 0):
-            a, b = low + 0.4 * (high - low), low + 0.6 * (high - low)
-            at_a, at_b = excess(a), excess(b)
-            self._keep(loss, at_a, a)
-            self._keep(loss, at_b, b)
-            low, high = (low, b) if at_a < at_b else (a, high)
+        if high == 0.0:
+            return
+
+        def tried(scale: float) -> float:
+            value = self.ground.excess(score, scale * v) + scale * per_scale
+            self._keep(loss, value, scale)
+            return value
+
+        a, b = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        at_a, at_b = tried(a), tried(b)
+        for _ in range(_SCALES):
+            if at_a < at_b:
+                high, b, at_b = b, a, at_a
+                a = high - _GOLDEN * (high - low)
+                at_a = tried(a)
+            else:
+                low, a, at_a = a, b, at_b
+                b = low + _GOLDEN * (high - low)
+                at_b = tried(b)
 
     def _fall(self, step: Step) -> float:
         """Take the longest of the steps 1, 1/2, 1/4, ... that lowers the loss; its length, or 0."""

@@ -170,7 +170,8 @@ class StumpSpan(Span):
         cumulative = np.zeros(self.n_bins)
         cumulative[self.splits_at] = left
         cumulative[self.last] = total
-        sums = np.diff(cumulative, prepend=0.0)
+        sums = cumulative.copy()
+        sums[1:] -= cumulative[:-1]
         sums[self.first] = cumulative[self.first]
         return sums
 
@@ -243,7 +244,10 @@ class StumpSpan(Span):
             sums = self.bin_sums(np.ones(self.n_rows))
             ends = zip(self.first, self.last, strict=True)
             dropped = np.array([a + int(np.argmax(sums[a : b + 1])) for a, b in ends])
-        return np.setdiff1d(self.bins, dropped)
+        kept = np.zeros(self.n_bins, bool)
+        kept[self.bins] = True
+        kept[dropped] = False
+        return np.flatnonzero(kept)
 
     @cached_property
     def signed_columns(self) -> scipy.sparse.csr_array:

@@ -31,8 +31,6 @@ def quality(bench: Bench) -> None:
         data_dir=Path(bench.data_dir or "."),
         threads=bench.threads,
         fresh=False,
-        kept=False,
-        cpu=False,
         more=[],
         patience=PATIENCE,
     )

@@ -130,6 +130,9 @@ class PreparedMonotone(Prepared):
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         return MonotoneStumps(self.inner.arrays_for(X, n_jobs), self.signs)
 
+    def lasting(self, arrays: Any) -> Any:
+        return self.inner.lasting(arrays.stumps), self.signs
+
     def model(self, path: Path, intercept: Any) -> Additive:
         return self.inner.model(path, intercept)
 

@@ -54,6 +54,13 @@ class PreparedMixedStumps(Prepared):
         columns = as_columns(X)
         return mixed_arrays(columns, self.cuts, self.arrays.splits, self.arrays.columns, n_jobs)
 
+    def lasting(self, arrays: Any) -> Any:
+        """Bins of rows and of features; a search writes to the splits of categories."""
+        cuts = self.cuts
+        bins = (cuts.categorical, cuts.edge_start, cuts.edges, cuts.bin_weight)
+        rows = arrays.codes if isinstance(arrays, MixedStumps) else arrays.entries
+        return rows, bins, arrays.splits.signed
+
     def model(self, path: Path, intercept: Any) -> StumpModel | ClassStumpModel:
         def collapse(one: Path, start: float) -> StumpModel:
             return collapse_mixed(self.cuts, self.layout.offsets, one, start)

@@ -52,8 +52,9 @@ PARAMETERS = """
         are left; a group's weight is the sum of those of its features; 0 is never drawn. For
         ``selection`` ``"group"`` and ``"groups"``. Default: the uniform draws of the paper.
     always_features : list of features, optional
-        Features, by name or index, whose groups are in every subset; ``subset_size`` groups are
-        drawn from the others.
+        Features, by name or index, that are in every subset: with ``selection="learners"`` all
+        their weak-learners, with ``"group"`` and ``"groups"`` their groups; ``subset_size`` of the
+        others are drawn besides.
     monotone_constraints : dict or array-like of {{-1, 0, 1}}, optional
         By name or index, or one for each feature. 1: the function of the feature may not fall;
         -1: it may not rise; 0: no constraint. The value of missing entries is free; a categorical

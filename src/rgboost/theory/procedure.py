@@ -12,7 +12,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..selection import Layout, RandomLearners, SelectionRule, WeightedGroups
+from ..selection import Layout, RandomLearners, SelectionRule
 from ._validation import Floats, check_integer, check_vector
 
 Groups = Sequence[Iterable[int]]
@@ -118,7 +118,7 @@ def drawn_items(selection: SelectionRule, layout: Layout) -> tuple[Indices, Indi
 
     Type 1 draws coordinates, the other types draw groups.
     """
-    if isinstance(selection, WeightedGroups):
+    if not selection.uniform:
         raise ValueError(
             f"{selection!r} is not one of the paper's rules: its draws are not uniform; use "
             "AllLearners, RandomLearners, RandomGroup or RandomGroups."

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chisquare
 
-from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost import RGBMClassifier, RGBMRegressor, Stumps
 from rgboost.selection import (
     AllLearners,
     Layout,
@@ -17,6 +17,7 @@ from rgboost.selection import (
     check_selection,
 )
 from rgboost.theory import chosen_distribution
+from rgboost.theory.stump_gram import stump_norm
 
 
 def layout(counts, groups=None, names=None):
@@ -176,3 +177,6 @@ def test_the_theory_is_for_uniform_draws():
         chosen_distribution(np.ones(3), WeightedGroups(1))
     with pytest.raises(ValueError, match="is not one of the paper's rules"):
         chosen_distribution(np.ones(3), RandomLearnersAndAlways(1, [0]))
+    for rule in (WeightedGroups(1), RandomLearnersAndAlways(1, [0])):
+        with pytest.raises(ValueError, match="is not one of the paper's rules"):
+            stump_norm(Stumps().prepare(np.eye(3)), rule)

@@ -1,4 +1,4 @@
-"""Groups that are always in J, and groups drawn with weights."""
+"""Features that are always in J, and groups drawn with weights."""
 
 from itertools import combinations, permutations
 
@@ -7,15 +7,17 @@ import pandas as pd
 import pytest
 from scipy.stats import chisquare
 
-from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost import RGBMClassifier, RGBMRegressor, Stumps
 from rgboost.selection import (
     AllLearners,
     Layout,
     RandomGroups,
+    RandomLearnersAndAlways,
     WeightedGroups,
     check_selection,
 )
 from rgboost.theory import chosen_distribution
+from rgboost.theory.stump_gram import stump_norm
 
 
 def layout(counts, groups=None, names=None):
@@ -59,6 +61,31 @@ def test_some_are_always_there_and_some_never():
     np.testing.assert_array_equal(rule.learners(lay, draws[0])[:3], [2, 3, 4])
 
 
+def test_all_weak_learners_of_a_feature_and_some_of_the_others():
+    lay = layout([2, 0, 1, 3], names=list("abcd"))
+    rule = RandomLearnersAndAlways(2, ["a"])
+    assert rule.size(lay) == (4, 6)
+    draws = rule.draw(lay, np.random.default_rng(0), 30_000)
+    np.testing.assert_array_equal(draws[:, :2], np.tile([0, 1], (30_000, 1)))
+    pairs = list(combinations(range(2, 6), 2))
+    counts = [np.sum((draws[:, 2:] == pair).all(axis=1)) for pair in pairs]
+    assert sum(counts) == 30_000
+    assert chisquare(counts).pvalue > 0.001
+    last = RandomLearnersAndAlways(1, [3]).subsets(lay, np.random.default_rng(0), 50)
+    assert last.restricted
+    for m in range(50):
+        now = slice(last.start[m], last.start[m + 1])
+        assert last.columns[now][-1] == 3
+        k = last.start[m + 1] - 1
+        np.testing.assert_array_equal(last.learners[last.first[k] : last.first[k + 1]], [3, 4, 5])
+    parts = np.random.default_rng(0)
+    again = np.concatenate([rule.draw(lay, parts, n) for n in (1, 100, 29_899)])
+    np.testing.assert_array_equal(draws, again)
+    assert RandomLearnersAndAlways("all", [0, 1, 2, 3]).draw(lay, parts, 9).tolist() == [
+        [*range(6)]
+    ]
+
+
 def test_groups_take_the_sum_of_their_weights():
     lay = layout([1, 1, 0, 1], groups=[[0, 2], [1], [3]])
     rule = WeightedGroups(1, [1.0, 2.0, 50.0, 3.0])  # feature 2 has nothing to split
@@ -98,6 +125,11 @@ def test_taking_all_needs_no_random_numbers():
         (WeightedGroups(1, {"a": 1.0}), "feature_weights names the feature 'a', but the input has"),
         (WeightedGroups(1, None, [7]), "always_features has the feature 7; expected a name or an"),
         (WeightedGroups(3, None, [0]), "subset_size=3 is impossible: there are 2 other groups"),
+        (RandomLearnersAndAlways(1, ["a"]), "always_features names the feature 'a', but the input"),
+        (
+            RandomLearnersAndAlways(3, [0]),
+            "there are 2 weak-learners of other features",
+        ),
     ],
 )
 def test_wrong_weights(rule, message):
@@ -112,6 +144,9 @@ def test_rules_by_parameters():
     for selection in ("all", "learners", AllLearners()):
         with pytest.raises(ValueError, match="need selection='group' or 'groups'"):
             check_selection(selection, 3, {0: 2})
+    assert check_selection("learners", 3, None, ["a"]) == RandomLearnersAndAlways(3, ("a",))
+    with pytest.raises(ValueError, match="always_features need selection='learners', 'group' or"):
+        check_selection("all", 3, None, ["a"])
 
 
 def test_estimators():
@@ -129,6 +164,10 @@ def test_estimators():
         feature_weights=[0, 1, 0, 0, 0], selection="groups", subset_size=1, max_iter=20
     )
     assert set(only.fit(frame, y > 0).trace_.feature) == {1}
+    model = RGBMRegressor(always_features=["a"], subset_size=1, max_iter=50, random_state=0)
+    model.fit(frame, y)
+    assert np.mean(model.trace_.feature == 0) > 0.5
+    assert model.subset_size_ == 254 + 1  # all thresholds of a, and one other
     three = RGBMClassifier(always_features=[2], selection="groups", subset_size=1, max_iter=20)
     assert three.fit(frame, rng.integers(0, 3, 300)).subset_size_ == 2
 
@@ -136,3 +175,8 @@ def test_estimators():
 def test_the_theory_is_for_uniform_draws():
     with pytest.raises(ValueError, match="is not one of the paper's rules"):
         chosen_distribution(np.ones(3), WeightedGroups(1))
+    with pytest.raises(ValueError, match="is not one of the paper's rules"):
+        chosen_distribution(np.ones(3), RandomLearnersAndAlways(1, [0]))
+    for rule in (WeightedGroups(1), RandomLearnersAndAlways(1, [0])):
+        with pytest.raises(ValueError, match="is not one of the paper's rules"):
+            stump_norm(Stumps().prepare(np.eye(3)), rule)

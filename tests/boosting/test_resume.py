@@ -9,11 +9,12 @@ import scipy.sparse
 from rgboost import Dictionary, Stumps, boost
 from rgboost.boosting import RunState, Validation
 from rgboost.callbacks import Checkpoint, EarlyStopping
-from rgboost.losses import Exponential, Logistic, Loss, Squared
+from rgboost.losses import Exponential, Logistic, Loss, Softmax, Squared
+from rgboost.model import ClassStumpModel, StumpModel
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners
-from rgboost.steps import ConstantStep, LineSearch
+from rgboost.steps import ConstantStep, LineSearch, NewtonStep
 
-FIELDS = ("train_loss", "validation_loss", "learner", "left", "right", "gradient_norm")
+FIELDS = ("train_loss", "validation_loss", "learner", "left", "right", "gradient_norm", "sets")
 
 
 class PythonLoss(Loss):
@@ -34,13 +35,21 @@ CASES = {
     "line search": dict(engine="direct", loss=Exponential(), step=LineSearch()),
     "python loss": dict(engine="direct", loss=PythonLoss()),
     "dictionary": dict(engine="direct", loss=Squared(), dictionary=True),
+    "classes": dict(engine="direct", loss=Softmax(4)),
+    "classes, weights": dict(engine="direct", loss=Softmax(3), weighted=True, n_jobs=2),
+    "classes, newton, sparse": dict(
+        engine="direct", loss=Softmax(3), sparse=True, step=NewtonStep(),
+        selection=RandomLearners(40),
+    ),
+    "classes, categories": dict(engine="direct", loss=Softmax(3), mixed=True),
+    "categories": dict(engine="direct", loss=Squared(), mixed=True),
     "gram": dict(engine="gram", loss=Squared()),
     "gram, weights": dict(engine="gram", loss=Squared(), weighted=True, n_jobs=2),
     "gram, sparse": dict(engine="gram", loss=Squared(), sparse=True, selection=AllLearners()),
     "gram without memory": dict(engine="gram", loss=Squared(), gram_memory=200_000),
     "majoriser": dict(engine="surrogate", loss=Logistic(), n_features=60, weighted=True),
     "newton": dict(engine="surrogate", loss=Logistic()),
-}
+}  # fmt: skip
 each = pytest.mark.parametrize("name", CASES)
 
 
@@ -53,9 +62,15 @@ def run(name, n_iter, **more):
     y = X[:, 0] + np.sin(2 * X[:, 1]) + rng.normal(size=len(X))
     if isinstance(loss, Logistic | Exponential):
         y = np.where(y > 0, 1.0, -1.0)
+    if isinstance(loss, Softmax):
+        y = np.floor(np.abs(y)) % loss.n_classes
+    mixed = case.pop("mixed", False)
+    if mixed:
+        X[:, 1] = np.floor(X[:, 1])
+        X[rng.random(X.shape) < 0.1] = np.nan
     weight = rng.random(len(X)) + 0.1 if case.pop("weighted", False) else None
     data = scipy.sparse.csr_array(X) if case.pop("sparse", False) else X
-    learner = Stumps(max_bins=50)
+    learner = Stumps(max_bins=50, categorical=(1,) if mixed else ())
     if case.pop("dictionary", False):
         learner = Dictionary.from_functions([lambda Z, g=g: Z[:, g] for g in range(n_features)])
     held = Validation(data[400:], y[400:], None if weight is None else weight[400:])
@@ -71,6 +86,8 @@ def check_same(one, other):
     for field in FIELDS:
         np.testing.assert_array_equal(getattr(one.trace, field), getattr(other.trace, field))
     assert one.trace.engine == other.trace.engine
+    if isinstance(one.model, StumpModel | ClassStumpModel):
+        np.testing.assert_array_equal(one.model.tables, other.model.tables)
     assert one.best_iteration == other.best_iteration
 
 
@@ -100,7 +117,7 @@ def test_through_files(name, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["run.npz"]
 
 
-@pytest.mark.parametrize("name", ["direct", "gram", "newton", "majoriser"])
+@pytest.mark.parametrize("name", ["direct", "classes", "gram", "newton", "majoriser"])
 def test_early_stopping_goes_on_where_it_was(name):
     settings = dict(early_stopping=EarlyStopping(30, 1e-3))
     whole = run(name, 3000, **settings)

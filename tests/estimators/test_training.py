@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.model_selection import KFold
 
 from rgboost import RGBMClassifier, RGBMRegressor
@@ -19,6 +19,10 @@ from rgboost.callbacks import Checkpoint, LogProgress, ProgressBar, TimeLimit
 CASES = [(RGBMRegressor, *load_diabetes(return_X_y=True)),
          (RGBMClassifier, *load_breast_cancer(return_X_y=True))]  # fmt: skip
 each = pytest.mark.parametrize(("Model", "X", "y"), CASES, ids=["regressor", "classifier"])
+each_and_classes = pytest.mark.parametrize(
+    ("Model", "X", "y"), [*CASES, (RGBMClassifier, *load_wine(return_X_y=True))],
+    ids=["regressor", "classifier", "three classes"],
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -147,7 +151,7 @@ def test_silent_inside_joblib(backend):
     assert said == ""
 
 
-@each
+@each_and_classes
 def test_ctrl_c_leaves_a_usable_model(Model, X, y):
     pressed = []
 
@@ -174,7 +178,7 @@ def test_ctrl_c_leaves_a_usable_model(Model, X, y):
     }
 
 
-@each
+@each_and_classes
 @pytest.mark.parametrize("early_stopping", [False, True])
 @pytest.mark.parametrize("random_state", [None, 3])
 def test_warm_start(Model, X, y, early_stopping, random_state):
@@ -198,7 +202,7 @@ def test_warm_start(Model, X, y, early_stopping, random_state):
     assert model.n_iter_ == 20
 
 
-@each
+@each_and_classes
 def test_ctrl_c_checkpoint_resume(Model, X, y, tmp_path):
     path = tmp_path / "fit.npz"
     pressed = []

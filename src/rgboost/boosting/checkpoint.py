@@ -15,7 +15,8 @@ class Checkpoint:
     ``fit(X, y, resume=path)`` with the same data and parameters goes on from there; the result is
     that of a run that was not interrupted, to the last bit. Give ``random_state`` an integer:
     otherwise other rows would be held out for validation. The file is replaced in one step, so
-    there is always a whole one. It holds two numbers a row and a few an iteration.
+    there is always a whole one. It holds two numbers a row (and class, if there are more
+    than two) and a few an iteration.
     """
 
     def __init__(self, path: str | os.PathLike[str], every: float = 60.0) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
 from .._team import Team
+from .blocks import run_blocks, start_or_resume
 from .loop import Work, run_block
-from .problem import BlockLength, Problem
+from .problem import Problem
 from .python_loss import run_block_with_python_loss
-from .rows import Rows, keep_rows, make_rows, restore_rows, start_rows
+from .record import Record
+from .rows import Rows, make_rows, start_rows
 
 PARTIAL_BYTES = 64 << 20
 """Most memory for sums per chunk of rows; above it columns are searched whole."""
@@ -36,37 +37,21 @@ def run_direct(problem: Problem, score: Any = None, held_score: Any = None) -> N
         problem.start,
         held_score,
     )
-    kept = problem.rows_to_resume("direct")
-    for name, some in (("train", rows), ("held", held_rows)):
-        if kept is not None:
-            restore_rows(some, name, kept)
-        elif compiled:
-            start_rows(terms, some)
+    start_or_resume(
+        problem, rows, held_rows, lambda some: start_rows(terms, some) if compiled else None
+    )
     cells = problem.cells_per_iteration() + ROW_CELLS * len(problem.y)
     work = _work(problem, rows)
-    recorder, length = problem.recorder, BlockLength(problem)
-    problem.begin(
-        "direct", lambda: (recorder.done, keep_rows(rows, "train") | keep_rows(held_rows, "held"))
-    )
     learners, held_learners = problem.prepared.arrays, problem.held_arrays
-    begun = time.perf_counter() - recorder.seconds[recorder.done]
-    with Team(team_size(problem.n_jobs, cells) if compiled else 1) as team:
-        while recorder.left_to_do:
-            n = length.next(recorder.left_to_do)
-            block_begun = time.perf_counter()
-            problem.begin_block()
-            subsets = problem.selection.subsets(problem.prepared.layout, problem.rng, n)
-            record = recorder.record(n)
-            team.run(
-                block, learners, terms, problem.rule, subsets, rows, held_learners, held_rows,
-                record, work,
-            )  # fmt: skip
-            now = time.perf_counter()
-            losses = float(rows.loss_sums.sum()), float(held_rows.loss_sums.sum())
-            recorder.finish_block(n, now - begun, *losses)
-            length.learn(n, now - block_begun)
-            if problem.wants_to_stop():
-                break
+
+    def run_one(team: Team, subsets: Any, record: Record) -> None:
+        team.run(
+            block, learners, terms, problem.rule, subsets, rows, held_learners, held_rows, record,
+            work,
+        )  # fmt: skip
+
+    n_threads = team_size(problem.n_jobs, cells) if compiled else 1
+    run_blocks(problem, rows, held_rows, n_threads, run_one)
 
 
 def team_size(n_jobs: int, cells: float) -> int:

@@ -57,8 +57,7 @@ def make_problem(
             )
     elif isinstance(step, LeafStep) and not prepared.free_leaves:
         raise ValueError(
-            f"step={step!r} needs stumps with free leaves, without monotone constraints, missing "
-            "values and categorical features."
+            f"step={step!r} needs stumps with free leaves, without monotone constraints."
         )
     selection.size(prepared.layout)  # an impossible t raises here
     held_arrays = prepared.arrays

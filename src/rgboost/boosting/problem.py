@@ -131,11 +131,11 @@ class Problem:
     def fingerprint(self) -> str:
         """A digest of all that a state belongs to: data, loss, weak-learners."""
         if not self._fingerprint:
-            layout, held = self.prepared.layout, self.held
+            layout, held, lasting = self.prepared.layout, self.held, self.prepared.lasting
             self._fingerprint = fingerprint(
-                self.prepared.arrays, layout.offsets, layout.group_start, layout.members,
+                lasting(self.prepared.arrays), layout.offsets, layout.group_start, layout.members,
                 self.y, self.weight, self.start, self.loss,
-                None if held is None else (self.held_arrays, held.y, held.weight),
+                None if held is None else (lasting(self.held_arrays), held.y, held.weight),
             )  # fmt: skip
         return self._fingerprint
 

@@ -67,20 +67,6 @@ def make_rows(
     )
 
 
-_KEPT = ("score", "residual", "loss_sums", "residual_sums")
-
-
-def keep_rows(rows: Rows, name: str) -> dict[str, NDArray]:
-    """Copies of what a step changes."""
-    return {f"{name}_{field}": getattr(rows, field).copy() for field in _KEPT}
-
-
-def restore_rows(rows: Rows, name: str, kept: dict[str, NDArray]) -> None:
-    """Go on from what `keep_rows` gave."""
-    for field in _KEPT:
-        getattr(rows, field)[:] = kept[f"{name}_{field}"]
-
-
 @kernel()
 def start_rows(terms, rows):
     """Residuals and sums of the null model."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
 from .._team import Team
 from ..steps import ConstantStep, NewtonStep, StepRule
+from .blocks import run_blocks, start_or_resume
 from .direct import PARTIAL_BYTES, ROW_CELLS, team_size
-from .problem import BlockLength, Problem
+from .problem import Problem
+from .record import Record
 from .rows import TILE
 from .softmax_loop import ClassWork, run_softmax_block, start_softmax
 from .softmax_rows import make_class_rows
@@ -32,7 +33,7 @@ def check_classes(step: StepRule, engine: str) -> None:
 
 
 def run_softmax(problem: Problem) -> None:
-    """Run all iterations, from the null model."""
+    """Run the iterations that are left to do, from the null model or where a run stopped."""
     terms, rule, held = problem.loss.terms, problem.rule, problem.held
     rows = make_class_rows(problem.y, problem.weight, problem.start)
     held_rows = make_class_rows(
@@ -43,27 +44,19 @@ def run_softmax(problem: Problem) -> None:
     n_classes = len(rows.score)
     tile = max(_SHORTEST_TILE, TILE // n_classes // 8 * 8)  # all classes of a tile fit the cache
     learners, held_learners = problem.prepared.arrays, problem.held_arrays
-    start_softmax(learners, terms, rows, tile)
-    start_softmax(held_learners, terms, held_rows, tile)
+    start_or_resume(
+        problem, rows, held_rows, lambda some: start_softmax(learners, terms, some, tile)
+    )
     cells = n_classes * (problem.cells_per_iteration() + ROW_CELLS * len(problem.y))
     work = _work(problem, rows)
-    recorder, length = problem.recorder, BlockLength(problem)
-    begun = time.perf_counter()
-    with Team(team_size(problem.n_jobs, cells)) as team:
-        while recorder.left_to_do:
-            n = length.next(recorder.left_to_do)
-            block_begun = time.perf_counter()
-            subsets = problem.selection.subsets(problem.prepared.layout, problem.rng, n)
-            team.run(
-                run_softmax_block, learners, terms, rule, subsets, rows, held_learners, held_rows,
-                recorder.record(n), work, tile,
-            )  # fmt: skip
-            now = time.perf_counter()
-            losses = float(rows.loss_sums.sum()), float(held_rows.loss_sums.sum())
-            recorder.finish_block(n, now - begun, *losses)
-            length.learn(n, now - block_begun)
-            if problem.wants_to_stop():
-                break
+
+    def run_one(team: Team, subsets: Any, record: Record) -> None:
+        team.run(
+            run_softmax_block, learners, terms, rule, subsets, rows, held_learners, held_rows,
+            record, work, tile,
+        )  # fmt: skip
+
+    run_blocks(problem, rows, held_rows, team_size(problem.n_jobs, cells), run_one)
 
 
 def _work(problem: Problem, rows: Any) -> ClassWork:

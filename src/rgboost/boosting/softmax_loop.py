@@ -20,12 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import kernel
-from .._math import largest
 from .._team import close_turn, take_ticket, wait_for_all
 from ..learners.class_sums import class_left_sums
 from ..learners.kernels import Pick, Scratch, accumulate, direction, note_set, scratch_size
-from ..learners.splits import first_of_ties
-from ..learners.stump_statistics import gather_column
+from ..learners.splits import best_allowed
+from ..learners.stump_statistics import bar_light_sides, gather_column
 from .loop import first_of_the_best, subset_columns, subset_of
 from .softmax_rows import ClassScratch, add_values, clear_sums, evaluate_classes, start_classes
 from .softmax_step import class_values
@@ -187,17 +186,8 @@ def search_column(learners, subsets, m, k, residual, totals, work, scratch):
         for s in range(n):
             off = left_sums[c, s] - slope * weight[s]
             scores[s] += off * off * gain[s]
-    split = 0
-    if subset.restricted:
-        chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
-        for i in range(chosen.shape[0]):  # chosen ascend: nothing is overwritten before it is read
-            scores[i] = scores[chosen[i] - first]
-        n = chosen.shape[0]
-        split = chosen[first_of_ties(scores, largest(scores, n), base)] - first
-        work.score[k] = largest(scores, n) + base
-    else:
-        split = first_of_ties(scores, largest(scores, n), base)
-        work.score[k] = scores[split] + base
+    bar_light_sides(learners, column, scores)
+    work.score[k], split = best_allowed(scores, n, subset, k, first, base)
     work.learner[k] = first + split
     for c in range(n_classes):
         work.inner[k, c] = left_sums[c, split]

@@ -128,6 +128,11 @@ def cut_mixed(
             edges[g] = _dense_thresholds(X[:, g], plan, weight)
 
     _for_each(cut, np.flatnonzero(categorical | missing), n_jobs)
+    return _make_cuts(categorical, edges, total)
+
+
+def _make_cuts(categorical: NDArray[np.bool_], edges: list[Vector], total: float) -> MixedCuts:
+    """Cuts from the thresholds or categories of each feature, without weights."""
     n_edges = np.array([len(found) for found in edges], dtype=np.int64)
     n_values = np.where(categorical, n_edges, n_edges + 1)
     bin_start = np.concatenate([[0], np.cumsum(n_values + 1)]).astype(np.int64)
@@ -139,6 +144,23 @@ def cut_mixed(
         bin_weight=np.zeros(bin_start[-1]),
         total_weight=total,
     )
+
+
+def without_light_thresholds(cuts: MixedCuts, lightest: float) -> MixedCuts:
+    """Without the thresholds that have less than the weight ``lightest`` on a side, wherever
+    missing values go. Weights are to be filled in anew."""
+
+    def heavy(left: Vector) -> NDArray[np.bool_]:
+        return np.minimum(left, cuts.total_weight - left) >= lightest
+
+    edges = []
+    for g in range(cuts.n_features):
+        found, weights = cuts.edges_of(g), cuts.weights_of(g)
+        if not cuts.categorical[g]:
+            left = np.cumsum(weights[:-1])[:-1]
+            found = found[heavy(left) | heavy(left + weights[-1])]
+        edges.append(found)
+    return _make_cuts(cuts.categorical, edges, cuts.total_weight)
 
 
 def _categories(X: Matrix, g: int) -> Vector:

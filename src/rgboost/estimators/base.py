@@ -18,7 +18,6 @@ from ..boosting import Boosted, LogProgress, ProgressBar, RunState, Trace, boost
 from ..boosting.callbacks import in_joblib
 from ..boosting.stopping import best_iteration
 from ..data.input import InputSchema
-from ..data.mixed_bins import columns_with_missing
 from ..learners import LearnerFamily, Monotone, Stumps
 from ..learners.base import Additive
 from ..losses import Loss
@@ -53,12 +52,14 @@ PARAMETERS = """
         are left; a group's weight is the sum of those of its features; 0 is never drawn. For
         ``selection`` ``"group"`` and ``"groups"``. Default: the uniform draws of the paper.
     always_features : list of features, optional
-        Features, by name or index, whose groups are in every subset; ``subset_size`` groups are
-        drawn from the others.
+        Features, by name or index, that are in every subset: with ``selection="learners"`` all
+        their weak-learners, with ``"group"`` and ``"groups"`` their groups; ``subset_size`` of the
+        others are drawn besides.
     monotone_constraints : dict or array-like of {{-1, 0, 1}}, optional
         By name or index, or one for each feature. 1: the function of the feature may not fall;
-        -1: it may not rise; 0: no constraint. With constant steps or line search; not for more
-        than two classes.
+        -1: it may not rise; 0: no constraint. The value of missing entries is free; a categorical
+        feature cannot be constrained. With constant steps or line search; not for more than two
+        classes.
     step : {{"auto", "constant", "line-search", "leaf-search", "newton"}} or StepRule
         ``"constant"``: 1/sigma, sigma the smoothness of the loss. ``"line-search"``: the best
         step along the weak-learner. ``"leaf-search"``: the best value for each side of a stump.
@@ -106,7 +107,7 @@ PARAMETERS = """
         which side they take; a feature that had none at fit time adds its average where one is
         missing.
     min_weight_fraction_leaf : float
-        The least share of the weight of all rows on either side of a threshold.
+        The least share of the weight of all rows on either side of a split.
     init : {{"zero", "best"}}
         Start from the score 0, or from the constant with the smallest loss.
     ridge : float
@@ -291,12 +292,11 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             )
         return Monotone(family, self.monotone_constraints)
 
-    def _step_rule(self, loss: Loss, X: Any) -> StepRule:
+    def _step_rule(self, loss: Loss) -> StepRule:
         if self.step != "auto":
             return check_step(self.step)
         family = self._constrained_family()
-        free = isinstance(family, Stumps) and family.leaves == "free" and not family.categorical
-        return default_step(loss, free and not columns_with_missing(X).any())
+        return default_step(loss, isinstance(family, Stumps) and family.leaves == "free")
 
     def _fit_score(
         self, rows: TrainingRows, loss: Loss, *, stratified: bool = False, resume: Any = None
@@ -319,7 +319,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             loss=loss,
             learner=learner,
             selection=selection,
-            step=self._step_rule(loss, rows.X),
+            step=self._step_rule(loss),
             learning_rate=check_positive(self.learning_rate, "learning_rate"),
             start_score=0.0 if self.init == "zero" else None,
             groups=self.groups,

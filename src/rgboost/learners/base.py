@@ -47,6 +47,11 @@ class Prepared(ABC):
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         """The same weak-learners on other rows, for a validation set."""
 
+    def lasting(self, arrays: Any) -> Any:
+        """The part of ``arrays`` (the own ones, or some of `arrays_for`) that no iteration changes:
+        it tells these weak-learners on these rows from others."""
+        return arrays
+
     @abstractmethod
     def model(self, path: Path, intercept: Any) -> Additive:
         """Collapse a path of weak-learners into a fitted model."""

@@ -20,11 +20,10 @@ import math
 import numpy as np
 
 from .._jit import by_type, kernel
-from .dense_stumps import DenseStumps, fill_bins
+from .dense_stumps import DenseStumps
 from .mixed_stumps import MixedStumps, SparseMixedStumps
-from .sparse_stumps import SparseStumps, fill_sparse_bins
+from .sparse_stumps import SparseStumps
 from .splits import to_left_sums
-from .stump_statistics import fill_column
 
 _POWER_STEPS = 12
 
@@ -57,26 +56,6 @@ def _mixed(learners, column, sums, totals):
             if n_bins > m:
                 for j in range(m - 1):
                     sums[c, m + j] = sums[c, j] + missing
-
-
-@fill_column.register(MixedStumps)
-def _fill_column(learners, column, values, total, scratch):
-    n_bins = learners.columns.n_bins[column]
-    codes, words = learners.codes[column], learners.words[column]
-    start, n = np.int64(0), values.shape[0]
-    fill_bins(codes, words, learners.wide, n_bins, values, start, n, scratch.bins, scratch.values)
-    return n_bins
-
-
-@fill_column.register(SparseMixedStumps)
-def _fill_sparse_column(learners, column, values, total, scratch):
-    entries = learners.entries
-    now = slice(entries.indptr[column], entries.indptr[column + 1])
-    rows, codes = entries.rows[now], entries.codes[now]
-    only, zero = entries.only_code[column], entries.zero_code[column]
-    n_bins = learners.columns.n_bins[column]
-    fill_sparse_bins(rows, codes, only, zero, n_bins, values, total, scratch.bins)
-    return n_bins
 
 
 @kernel()

@@ -25,8 +25,17 @@ from .splits import (
     scan_candidates,
     scan_splits,
     shared_score,
+    to_left_sums,
 )
-from .stump_statistics import add_table, expand_codes, fill_column, joint_bins, table_base
+from .stump_statistics import (
+    add_table,
+    bar_light_sides,
+    column_left_sums,
+    expand_codes,
+    fill_column,
+    joint_bins,
+    table_base,
+)
 
 _COPIES = 2
 _STRIDE = 256
@@ -157,6 +166,16 @@ def _fill_column(learners, column, values, total, scratch):
     codes, words, n = learners.codes[column], learners.words[column], values.shape[0]
     fill_bins(codes, words, learners.wide, n_bins, values, 0, n, scratch.bins, scratch.values)
     return n_bins
+
+
+@column_left_sums.register(DenseStumps)
+def _column_left_sums(learners, column, bins, total):
+    to_left_sums(bins, learners.splits.offsets[column + 1] - learners.splits.offsets[column])
+
+
+@bar_light_sides.register(DenseStumps)
+def _bar_light_sides(learners, column, scores):
+    pass
 
 
 @table_base.register(DenseStumps)

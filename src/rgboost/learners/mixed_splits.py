@@ -16,6 +16,10 @@ al. 1984, Theorem 4.5; signed leaves: the categories with a negative sum). Weak-
 feature is the prefix of k + 1 categories in the order of the moment. Missing values are a category
 like others.
 
+**The least weight of a side** (``min_weight_fraction_leaf``): thresholds that have too little on a
+side wherever missing values go are left out. The other splits that have too little (missing values
+on one side of a threshold, the prefix of the moment) keep their number and are never chosen.
+
 A feature without missing values at fit time accepts them later: then b_j takes its mean over the
 training rows, so that the feature adds what it adds on average.
 """
@@ -38,7 +42,7 @@ class MixedColumns(NamedTuple):
 
     Feature g has ``n_values[g]`` bins of values, and ``n_bins[g]`` in all: one more if it had
     missing values. ``order[bin_start[g]:]`` are the bins of a categorical feature sorted by mean
-    residual, as the last search left them.
+    residual, as the last search left them. ``lightest`` is the least weight of a side.
     """
 
     categorical: NDArray[np.bool_]
@@ -47,9 +51,10 @@ class MixedColumns(NamedTuple):
     bin_start: NDArray[np.int64]
     bin_weight: NDArray[np.float64]
     order: NDArray[np.uint16]
+    lightest: float
 
 
-def mixed_columns(cuts: MixedCuts) -> MixedColumns:
+def mixed_columns(cuts: MixedCuts, lightest: float = 0.0) -> MixedColumns:
     n_values = cuts.n_values
     return MixedColumns(
         cuts.categorical,
@@ -58,6 +63,7 @@ def mixed_columns(cuts: MixedCuts) -> MixedColumns:
         cuts.bin_start,
         cuts.bin_weight,
         np.zeros(len(cuts.bin_weight), np.uint16),
+        lightest,
     )
 
 
@@ -123,6 +129,17 @@ def sort_categories(columns, splits, column, bins, total):
             if not splits.signed:
                 product = left_weight * (splits.total_weight - left_weight)
                 splits.gain[first + k] = splits.total_weight / product if product > 0.0 else 0.0
+
+
+@scalar()
+def bar_light(columns, splits, column, scores):
+    """-inf for the splits of a column that have too little weight on a side."""
+    if columns.lightest > 0.0:
+        first = splits.offsets[column]
+        for s in range(splits.offsets[column + 1] - first):
+            left = splits.left_weight[first + s]
+            if min(left, splits.total_weight - left) < columns.lightest:
+                scores[s] = -np.inf
 
 
 @kernel()

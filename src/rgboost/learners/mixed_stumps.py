@@ -14,7 +14,6 @@ from .._jit import scalar
 from ..data.binning import SparseCodes
 from .dense_stumps import _COPIES, _STRIDE, fill_bins
 from .kernels import (
-    TIE,
     accumulate,
     direction,
     make_pick,
@@ -22,16 +21,10 @@ from .kernels import (
     scratch_size,
     search_columns,
 )
-from .mixed_splits import MixedColumns, bin_values, mixed_left_sums, write_set
+from .mixed_splits import MixedColumns, bar_light, bin_values, mixed_left_sums, write_set
 from .sparse_stumps import fill_sparse_bins
-from .splits import (
-    Splits,
-    best_of_candidates,
-    best_of_sums,
-    expected_sum,
-    pick_split,
-    shared_score,
-)
+from .splits import Splits, best_allowed, expected_sum, pick_split, score_splits, shared_score
+from .stump_statistics import bar_light_sides, column_left_sums, fill_column
 
 
 class MixedStumps(NamedTuple):
@@ -99,29 +92,61 @@ def _accumulate_sparse(learners, columns, residual, lo, hi, scratch, first, part
     pass  # a column is short: it is searched whole
 
 
+@fill_column.register(MixedStumps)
+def _fill_column(learners, column, values, total, scratch):
+    n_bins = learners.columns.n_bins[column]
+    codes, words = learners.codes[column], learners.words[column]
+    start, n = np.int64(0), values.shape[0]
+    fill_bins(codes, words, learners.wide, n_bins, values, start, n, scratch.bins, scratch.values)
+    return n_bins
+
+
+@fill_column.register(SparseMixedStumps)
+def _fill_sparse_column(learners, column, values, total, scratch):
+    entries = learners.entries
+    now = slice(entries.indptr[column], entries.indptr[column + 1])
+    rows, codes = entries.rows[now], entries.codes[now]
+    only, zero = entries.only_code[column], entries.zero_code[column]
+    n_bins = learners.columns.n_bins[column]
+    fill_sparse_bins(rows, codes, only, zero, n_bins, values, total, scratch.bins)
+    return n_bins
+
+
+@column_left_sums.register(MixedStumps)
+@column_left_sums.register(SparseMixedStumps)
+def _column_left_sums(learners, column, bins, total):
+    mixed_left_sums(learners.columns, learners.splits, column, bins, total)
+
+
+@bar_light_sides.register(MixedStumps)
+@bar_light_sides.register(SparseMixedStumps)
+def _bar_light_sides(learners, column, scores):
+    bar_light(learners.columns, learners.splits, column, scores)
+
+
 @scalar()
-def best_of_column(splits, subset, k, sums, slope, shift, base, to_reach):
-    """The best split in J of column k of J, from its left sums."""
-    left_weight, gain = splits.left_weight, splits.gain
+def best_of_column(columns, splits, subset, k, bins, slope, shift, base):
+    """(score, learner, left sum) of the best split in J of column k of J, from its left sums."""
     first, stop = splits.offsets[subset.columns[k]], splits.offsets[subset.columns[k] + 1]
-    if subset.restricted:
-        chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
-        return best_of_candidates(sums, left_weight, gain, first, chosen, slope, shift, base)
-    return best_of_sums(sums, left_weight, gain, first, stop, slope, shift, base, to_reach)
+    n = stop - first
+    left_weight, gain, scores = splits.left_weight, splits.gain, bins[n : 2 * n]
+    score_splits(bins[:n], left_weight[first:stop], gain[first:stop], slope, shift, scores)
+    bar_light(columns, splits, subset.columns[k], scores)
+    score, split = best_allowed(scores, n, subset, k, first, base)
+    return score, first + split, bins[split]
 
 
 @search_columns.register(MixedStumps)
 def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch, partial, best_out):
     codes, words, wide = learners.codes, learners.words, learners.wide
-    splits, bins, values = learners.splits, scratch.bins, scratch.values
+    columns, splits, bins, values = learners.columns, learners.splits, scratch.bins, scratch.values
     score, learner, inner = best_out.score, best_out.learner, best_out.inner
     base = shared_score(splits, total)
     slope, shift = expected_sum(splits, total)
-    to_reach = 0.0
     start, n = np.int64(0), residual.shape[0]
     for k in range(k_start, k_stop):
         c = subset.columns[k]
-        n_bins = learners.columns.n_bins[c]
+        n_bins = columns.n_bins[c]
         if partial.shape[0] == 0:
             fill_bins(codes[c], words[c], wide, n_bins, residual, start, n, bins, values)
         else:
@@ -130,30 +155,29 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
             for chunk in range(1, partial.shape[0]):
                 for s in range(n_bins):
                     bins[s] += partial[chunk, k, s]
-        mixed_left_sums(learners.columns, splits, c, bins, total)
-        found = best_of_column(splits, subset, k, bins, slope, shift, base, to_reach)
-        to_reach = max(to_reach, found[0] * (1.0 - TIE))
-        score[k], learner[k], inner[k] = found
+        mixed_left_sums(columns, splits, c, bins, total)
+        score[k], learner[k], inner[k] = best_of_column(
+            columns, splits, subset, k, bins, slope, shift, base
+        )
 
 
 @search_columns.register(SparseMixedStumps)
 def _search_sparse(learners, subset, k_start, k_stop, residual, total, scratch, partial, best_out):
-    entries, splits, bins = learners.entries, learners.splits, scratch.bins
+    entries, columns, splits = learners.entries, learners.columns, learners.splits
     score, learner, inner = best_out.score, best_out.learner, best_out.inner
+    bins = scratch.bins
     base = shared_score(splits, total)
     slope, shift = expected_sum(splits, total)
-    to_reach = 0.0
     for k in range(k_start, k_stop):
         c = subset.columns[k]
         rows = entries.rows[entries.indptr[c] : entries.indptr[c + 1]]
         codes = entries.codes[entries.indptr[c] : entries.indptr[c + 1]]
         only, zero = entries.only_code[c], entries.zero_code[c]
-        n_bins = learners.columns.n_bins[c]
-        fill_sparse_bins(rows, codes, only, zero, n_bins, residual, total, bins)
-        mixed_left_sums(learners.columns, splits, c, bins, total)
-        found = best_of_column(splits, subset, k, bins, slope, shift, base, to_reach)
-        to_reach = max(to_reach, found[0] * (1.0 - TIE))
-        score[k], learner[k], inner[k] = found
+        fill_sparse_bins(rows, codes, only, zero, columns.n_bins[c], residual, total, bins)
+        mixed_left_sums(columns, splits, c, bins, total)
+        score[k], learner[k], inner[k] = best_of_column(
+            columns, splits, subset, k, bins, slope, shift, base
+        )
 
 
 @direction.register(MixedStumps)

@@ -5,6 +5,9 @@ enough to look at each stump. With S the left sum and E the one that scores noth
 the right leaf is above the left one exactly if S < E. Where the order is the forbidden one, the
 best vector of the cone that is left is the constant one (free leaves) or none (signed leaves): the
 same score with S - E taken as 0.
+
+Missing values have no place in the order of a feature. A threshold is kept in order whichever side
+missing values take; the split of missing values from all values is free.
 """
 
 from __future__ import annotations
@@ -18,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import kernel
-from .._math import largest
 from ..model import Coverage, Path
 from ..selection.layout import column_index
 from .base import Additive, LearnerFamily, Prepared
@@ -31,8 +33,9 @@ from .kernels import (
     scratch_size,
     search_columns,
 )
-from .splits import expected_sum, first_of_ties, pick_split, shared_score, to_left_sums
-from .stump_statistics import gather_column
+from .prepared_mixed import PreparedMixedStumps
+from .splits import best_allowed, expected_sum, pick_split, shared_score
+from .stump_statistics import bar_light_sides, column_left_sums, gather_column
 from .stumps import PreparedStumps, Stumps
 
 Constraints = Mapping[Any, int] | Sequence[int] | NDArray[np.integer]
@@ -44,7 +47,8 @@ class Monotone(LearnerFamily):
     may not rise, 0 for any.
 
     ``constraints`` is a dict from names or indices of features, or a sequence with an entry for
-    each feature. Steps are along the weak-learner: the constant step or line search.
+    each feature. The value of missing entries is free; a categorical feature cannot be
+    constrained. Steps are along the weak-learner: the constant step or line search.
     """
 
     stumps: Stumps
@@ -60,22 +64,16 @@ class Monotone(LearnerFamily):
         n_jobs: int = 1,
     ) -> Prepared:
         signs = check_constraints(self.constraints, X.shape[1], names)
+        check_ordered(signs, self.stumps.categorical, names)
         prepared = self.stumps.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
-        if not signs.any():
-            return prepared
-        if not isinstance(prepared, PreparedStumps):
-            raise ValueError(
-                "monotone_constraints cannot be had with missing values or categorical features; "
-                "fill the gaps, encode the categories as numbers, or drop the constraints."
-            )
-        return PreparedMonotone(prepared, signs)
+        return PreparedMonotone(prepared, split_signs(signs, prepared)) if signs.any() else prepared
 
 
 def check_constraints(
     constraints: Any, n_features: int, names: Sequence[str] | None = None
-) -> NDArray[np.float64]:
+) -> NDArray[np.int8]:
     """The sign of every feature, or an error that says what is wrong."""
-    signs = np.zeros(n_features)
+    signs = np.zeros(n_features, np.int8)
     if isinstance(constraints, Mapping):
         position = {} if names is None else {name: i for i, name in enumerate(names)}
         for item, sign in constraints.items():
@@ -97,28 +95,55 @@ def check_constraints(
     return signs
 
 
-def _check_sign(sign: Any, item: Any) -> float:
+def _check_sign(sign: Any, item: Any) -> int:
     if isinstance(sign, bool | np.bool_) or sign not in (-1, 0, 1):
         raise ValueError(
             f"monotone_constraints has {sign!r} for the feature {item!r}; use 1 (may not fall), "
             "-1 (may not rise) or 0."
         )
-    return float(sign)
+    return int(sign)
+
+
+def check_ordered(
+    signs: NDArray[np.int8], categorical: Sequence[int], names: Sequence[str] | None
+) -> None:
+    """Raise if a categorical feature is to rise or fall: its categories have no order."""
+    for g in categorical:
+        if signs[g]:
+            name = g if names is None else names[g]
+            raise ValueError(
+                f"monotone_constraints has {signs[g]} for the feature {name!r}, which is "
+                "categorical: its categories have no order. Use 0, or encode them as numbers."
+            )
+
+
+def split_signs(
+    signs: NDArray[np.int8], prepared: PreparedStumps | PreparedMixedStumps
+) -> NDArray[np.int8]:
+    """The sign of every weak-learner: that of its feature, but 0 for the one that separates
+    missing values from all values."""
+    offsets = prepared.layout.offsets
+    found = np.repeat(signs, np.diff(offsets))
+    if isinstance(prepared, PreparedMixedStumps):
+        cuts = prepared.cuts
+        free = np.flatnonzero(cuts.has_missing & ~cuts.categorical & (np.diff(offsets) > 0))
+        found[offsets[free] + cuts.n_values[free] - 1] = 0
+    return found
 
 
 class MonotoneStumps(NamedTuple):
-    """The arrays of stumps, and the sign of every feature."""
+    """The arrays of stumps, and the sign of every weak-learner."""
 
     stumps: Any
-    signs: NDArray[np.float64]
+    signs: NDArray[np.int8]
 
 
 @dataclass
 class PreparedMonotone(Prepared):
     """Stumps on binned training rows, under constraints."""
 
-    inner: PreparedStumps
-    signs: NDArray[np.float64]
+    inner: PreparedStumps | PreparedMixedStumps
+    signs: NDArray[np.int8]
 
     def __post_init__(self) -> None:
         self.arrays = MonotoneStumps(self.inner.arrays, self.signs)
@@ -126,9 +151,13 @@ class PreparedMonotone(Prepared):
         self.cuts = self.inner.cuts
         self.cells = self.inner.cells
         self.sums_by_rows = self.inner.sums_by_rows
+        self.set_bytes = self.inner.set_bytes
 
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         return MonotoneStumps(self.inner.arrays_for(X, n_jobs), self.signs)
+
+    def lasting(self, arrays: Any) -> Any:
+        return self.inner.lasting(arrays.stumps), self.signs
 
     def model(self, path: Path, intercept: Any) -> Additive:
         return self.inner.model(path, intercept)
@@ -149,7 +178,7 @@ def _accumulate(learners, columns, residual, lo, hi, scratch, first, partial_out
 
 @note_set.register(MonotoneStumps)
 def _note_set(learners, pick, bits_out):
-    pass  # no feature is categorical
+    note_set(learners.stumps, pick, bits_out)
 
 
 @direction.register(MonotoneStumps)
@@ -161,7 +190,7 @@ def _direction(learners, pick, lo, hi, out):
 def _make_pick(learners, column, learner, inner, total):
     splits = learners.stumps.splits
     pick = pick_split(splits, column, learner, inner, total)
-    if learners.signs[column] * (pick.right - pick.left) >= 0.0:
+    if learners.signs[learner] * (pick.right - pick.left) >= 0.0:
         return pick
     if splits.signed:
         return Pick(learner, column, 0.0, 0.0, 0.0)
@@ -180,7 +209,7 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
         first = splits.offsets[column]
         n = splits.offsets[column + 1] - first
         gather_column(learners.stumps, column, k, residual, total, partial, scratch)
-        to_left_sums(bins, n)
+        column_left_sums(learners.stumps, column, bins, total)
         scores = bins[n : 2 * n]
         score_allowed(
             bins[:n],
@@ -188,27 +217,18 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
             splits.gain[first : first + n],
             slope,
             shift,
-            learners.signs[column],
+            learners.signs[first : first + n],
             scores,
         )
-        if subset.restricted:
-            chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
-            for i in range(chosen.shape[0]):  # chosen ascend: nothing is overwritten too early
-                scores[i] = scores[chosen[i] - first]
-            best = first_of_ties(scores, largest(scores, chosen.shape[0]), base)
-            split = chosen[best] - first
-        else:
-            best = first_of_ties(scores, largest(scores, n), base)
-            split = best
-        best_out.score[k] = scores[best] + base
-        best_out.learner[k] = first + split
-        best_out.inner[k] = bins[split]
+        bar_light_sides(learners.stumps, column, scores)
+        best_out.score[k], split = best_allowed(scores, n, subset, k, first, base)
+        best_out.learner[k], best_out.inner[k] = first + split, bins[split]
 
 
 @kernel()
-def score_allowed(sums, left_weight, gain, slope, shift, sign, out):
+def score_allowed(sums, left_weight, gain, slope, shift, signs, out):
     """`splits.score_splits`, nothing where the leaves would be in the forbidden order."""
     for s in range(sums.shape[0]):
         off = sums[s] - (slope * left_weight[s] + shift)
-        off = 0.0 if sign * off > 0.0 else off
+        off = 0.0 if signs[s] * off > 0.0 else off
         out[s] = off * off * gain[s]

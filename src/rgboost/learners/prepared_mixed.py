@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from ..data.binning import SparseCodes
 from ..data.cuts import CutPlan
 from ..data.mixed_bins import (
     MixedCuts,
@@ -17,6 +18,7 @@ from ..data.mixed_bins import (
     encode_mixed_sparse,
     weigh_bins,
     weigh_sparse_bins,
+    without_light_thresholds,
 )
 from ..data.sparse_columns import as_columns
 from ..model import ClassStumpModel, Coverage, Path, StumpModel
@@ -47,12 +49,23 @@ class PreparedMixedStumps(Prepared):
         return (int(bins.max(initial=0)) + 7) // 8
 
     @property
-    def class_leaves(self) -> bool:  # type: ignore[override]
+    def free_leaves(self) -> bool:  # type: ignore[override]
         return not self.arrays.splits.signed
+
+    @property
+    def class_leaves(self) -> bool:  # type: ignore[override]
+        return self.free_leaves
 
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         columns = as_columns(X)
         return mixed_arrays(columns, self.cuts, self.arrays.splits, self.arrays.columns, n_jobs)
+
+    def lasting(self, arrays: Any) -> Any:
+        """Bins of rows and of features; a search writes to the splits of categories."""
+        cuts = self.cuts
+        bins = (cuts.categorical, cuts.edge_start, cuts.edges, cuts.bin_weight)
+        rows = arrays.codes if isinstance(arrays, MixedStumps) else arrays.entries
+        return rows, bins, arrays.splits.signed, arrays.columns.lightest
 
     def model(self, path: Path, intercept: Any) -> StumpModel | ClassStumpModel:
         def collapse(one: Path, start: float) -> StumpModel:
@@ -74,26 +87,42 @@ def prepare_mixed(
     plan: CutPlan,
     weight: NDArray[np.float64] | None,
     signed: bool,
+    lightest: float,
     *,
     groups: Any,
     names: Any,
     n_jobs: int,
 ) -> PreparedMixedStumps:
-    """Bins, weights and splits. A sparse X is in CSC form with sorted rows."""
+    """Bins, weights and splits. A sparse X is in CSC form with sorted rows. ``lightest`` is the
+    least weight of a side."""
     cuts = cut_mixed(X, categorical, missing, plan, weight, n_jobs)
+    rows = _encode_and_weigh(X, cuts, weight, n_jobs)
+    if lightest > 0.0:
+        cuts = without_light_thresholds(cuts, lightest)
+        rows = _encode_and_weigh(X, cuts, weight, n_jobs)
+    splits, columns = mixed_splits(cuts, signed), mixed_columns(cuts, lightest)
     arrays: Any
-    if scipy.sparse.issparse(X):
-        entries = encode_mixed_sparse(X, cuts, n_jobs)
-        weigh_sparse_bins(entries, cuts, weight, X.shape[0])
-        arrays = SparseMixedStumps(entries, mixed_splits(cuts, signed), mixed_columns(cuts))
+    if isinstance(rows, SparseCodes):
+        arrays = SparseMixedStumps(rows, splits, columns)
         cells = float(X.nnz + X.shape[1])
     else:
-        codes = encode_mixed(X, cuts, n_jobs)
-        weigh_bins(codes, cuts, weight, X.shape[0])
-        arrays = mixed_stumps(codes, mixed_splits(cuts, signed), mixed_columns(cuts))
+        arrays = mixed_stumps(rows, splits, columns)
         cells = float(X.shape[0]) * X.shape[1]
     layout = Layout.make(arrays.splits.offsets, groups, names)
     return PreparedMixedStumps(arrays, layout, cuts, cells)
+
+
+def _encode_and_weigh(
+    X: Any, cuts: MixedCuts, weight: NDArray[np.float64] | None, n_jobs: int
+) -> NDArray[np.unsignedinteger] | SparseCodes:
+    """The bins of the rows; fills in ``cuts.bin_weight``."""
+    if scipy.sparse.issparse(X):
+        entries = encode_mixed_sparse(X, cuts, n_jobs)
+        weigh_sparse_bins(entries, cuts, weight, X.shape[0])
+        return entries
+    codes = encode_mixed(X, cuts, n_jobs)
+    weigh_bins(codes, cuts, weight, X.shape[0])
+    return codes
 
 
 def mixed_arrays(

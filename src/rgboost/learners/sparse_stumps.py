@@ -28,8 +28,17 @@ from .splits import (
     scan_candidates,
     scan_splits,
     shared_score,
+    to_left_sums,
 )
-from .stump_statistics import add_table, expand_codes, fill_column, joint_bins, table_base
+from .stump_statistics import (
+    add_table,
+    bar_light_sides,
+    column_left_sums,
+    expand_codes,
+    fill_column,
+    joint_bins,
+    table_base,
+)
 
 
 class SparseStumps(NamedTuple):
@@ -95,6 +104,16 @@ def _fill_column(learners, column, values, total, scratch):
         scratch.bins,
     )
     return n_bins
+
+
+@column_left_sums.register(SparseStumps)
+def _column_left_sums(learners, column, bins, total):
+    to_left_sums(bins, learners.splits.offsets[column + 1] - learners.splits.offsets[column])
+
+
+@bar_light_sides.register(SparseStumps)
+def _bar_light_sides(learners, column, scores):
+    pass
 
 
 @table_base.register(SparseStumps)

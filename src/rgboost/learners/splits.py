@@ -71,13 +71,6 @@ def scan_splits(bins, left_weight, gain, first, stop, slope, shift, base, to_rea
         off = bins[0] - (slope * left_weight[first] + shift)
         return off * off * gain[first] + base, first, bins[0]
     to_left_sums(bins, n)
-    return best_of_sums(bins, left_weight, gain, first, stop, slope, shift, base, to_reach)
-
-
-@scalar()
-def best_of_sums(bins, left_weight, gain, first, stop, slope, shift, base, to_reach):
-    """`scan_splits` from left sums; there is at least one."""
-    n = stop - first
     scores = bins[n : 2 * n]
     score_splits(bins[:n], left_weight[first:stop], gain[first:stop], slope, shift, scores)
     best = largest(scores, n)
@@ -106,6 +99,27 @@ def first_of_ties(scores, best, base):
 
 
 @scalar()
+def best_allowed(scores, n, subset, k, first, base):
+    """(score, split) of the best of the n splits of column k of J, from their scores.
+
+    -inf bars a split; (-1, -1) if all of them are barred. ``first`` is the number of the column's
+    first weak-learner. Scores are moved.
+    """
+    chosen = subset.learners[:0]
+    if subset.restricted:
+        chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
+        n = chosen.shape[0]
+        for i in range(n):  # chosen ascend: nothing is overwritten before it is read
+            scores[i] = scores[chosen[i] - first]
+    best = largest(scores, n)
+    if best < 0.0:
+        return -1.0, -1
+    i = first_of_ties(scores, best, base)
+    split = chosen[i] - first if subset.restricted else i
+    return scores[i] + base, split
+
+
+@scalar()
 def to_left_sums(bins, n):
     """Running sums of ``bins[:n]`` in place, four at a time: a processor waits for an addition
     that depends on the one before it, here only once in four."""
@@ -129,18 +143,12 @@ def to_left_sums(bins, n):
 def scan_candidates(bins, left_weight, gain, first, stop, candidates, slope, shift, base):
     """`scan_splits` for some of the splits only."""
     to_left_sums(bins, stop - first)
-    return best_of_candidates(bins, left_weight, gain, first, candidates, slope, shift, base)
-
-
-@scalar()
-def best_of_candidates(sums, left_weight, gain, first, candidates, slope, shift, base):
-    """`scan_candidates` from left sums."""
     best = -1.0 - base
     to_beat = -1.0
     best_learner = -1
     best_sum = 0.0
     for j in candidates:
-        left = sums[j - first]
+        left = bins[j - first]
         off = left - (slope * left_weight[j] + shift)
         score = off * off * gain[j]
         if score > to_beat:

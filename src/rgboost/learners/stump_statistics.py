@@ -1,4 +1,5 @@
-"""Sums over the rows of binned features: what engines on statistics need of stumps.
+"""Sums over the rows of binned features: what engines on statistics, several classes and monotone
+constraints need of stumps.
 
 Like `kernels`, each function is chosen by the family's arrays (dense or sparse bins).
 """
@@ -13,6 +14,20 @@ def fill_column(learners, column, values, total, scratch):
     """Sums of values in the bins of a column to ``scratch.bins``; returns the number of bins.
 
     ``total`` is the sum of all values. The last bin may be left out: no split is right of it.
+    """
+
+
+@by_type
+def column_left_sums(learners, column, bins, total):
+    """Sums in the bins of a column become the left sums of its splits, in place."""
+
+
+@by_type
+def bar_light_sides(learners, column, scores):
+    """Scores of the splits of a column become -inf where a side has too little weight.
+
+    Splits that always have too little are left out before; see `rgboost.learners.mixed_splits` for
+    those that remain.
     """
 
 

@@ -53,8 +53,7 @@ class Stumps(LearnerFamily):
     min_weight_fraction_leaf : float
         The least share of the weight of all rows that lies on either side of a threshold, from 0
         to 1/2. Thresholds are chosen by ``max_bins`` and ``binning``, then those with less are
-        left out.
-
+        left out; so are sets of categories, and missing values on either side.
     categorical : tuple of int
         Features whose numbers are categories: b takes one value on a set of them, and another on
         the rest.
@@ -109,15 +108,10 @@ class Stumps(LearnerFamily):
         arrays: Any
         missing = columns_with_missing(X)
         if self.categorical or missing.any():
-            if self.min_weight_fraction_leaf > 0.0:
-                raise ValueError(
-                    f"min_weight_fraction_leaf={self.min_weight_fraction_leaf:g} cannot be had "
-                    "with missing values or categorical features; use 0."
-                )
             categorical = feature_mask(self.categorical, X.shape[1], None, "categorical")
             signed = self.leaves == "signed"
             return prepare_mixed(
-                as_columns(X), categorical, missing, plan, weight, signed,
+                as_columns(X), categorical, missing, plan, weight, signed, lightest,
                 groups=groups, names=names, n_jobs=n_jobs,
             )  # fmt: skip
         if scipy.sparse.issparse(X):

@@ -9,13 +9,15 @@ rule                    type    the random subset J
 `RandomGroups`          3       all weak-learners of t groups, uniformly, without replacement
 ======================  ======  ================================================================
 
-`WeightedGroups` is not in the paper: groups that are always in J, and others drawn with weights.
+Not in the paper: with `RandomLearnersAndAlways` the weak-learners of some features are always in J;
+with `WeightedGroups` some groups are, and others are drawn with weights.
 
 Type 2 is Type 3 with ``t=1``; Type 0 is Type 3 with ``t="all"``: they consume the same random
 numbers and give the same path. A group without any weak-learner (a constant feature, say) does
 not exist for the draw.
 """
 
+from .always import RandomLearnersAndAlways
 from .by_name import check_selection
 from .draws import Subsets
 from .layout import Layout
@@ -29,6 +31,7 @@ __all__ = [
     "RandomGroup",
     "RandomGroups",
     "RandomLearners",
+    "RandomLearnersAndAlways",
     "SelectionRule",
     "SubsetSize",
     "Subsets",

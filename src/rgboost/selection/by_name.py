@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .always import RandomLearnersAndAlways
 from .rules import AllLearners, RandomGroup, RandomGroups, RandomLearners, SelectionRule
 from .subset_size import SubsetSize
 from .weighted import WeightedGroups
@@ -18,16 +19,25 @@ def check_selection(
 ) -> SelectionRule:
     """A rule from its name ("all", "learners", "group", "groups") and t, or the rule itself.
 
-    With weights or features that are always in J, "group" and "groups" are `WeightedGroups`.
+    With weights, or features that are always in J, "group" and "groups" are `WeightedGroups`; with
+    such features "learners" is `RandomLearnersAndAlways`.
     """
-    if feature_weights is not None or always_features is not None:
-        if selection not in ("group", "groups"):
-            raise ValueError(
-                "feature_weights and always_features need selection='group' or 'groups', got "
-                f"selection={selection!r}; a rule object has its own (see WeightedGroups)."
-            )
+    if feature_weights is not None and selection not in ("group", "groups"):
+        raise ValueError(
+            f"feature_weights need selection='group' or 'groups', got selection={selection!r}; "
+            "a rule object has its own (see WeightedGroups)."
+        )
+    if always_features is not None and selection not in ("learners", "group", "groups"):
+        raise ValueError(
+            "always_features need selection='learners', 'group' or 'groups', got "
+            f"selection={selection!r}; a rule object has its own (see RandomLearnersAndAlways)."
+        )
+    always = tuple(always_features or ())
+    if always and selection == "learners":
+        return RandomLearnersAndAlways(subset_size, always)
+    if always or feature_weights is not None:
         t = 1 if selection == "group" else subset_size
-        return WeightedGroups(t, feature_weights, tuple(always_features or ()))
+        return WeightedGroups(t, feature_weights, always)
     if isinstance(selection, SelectionRule):
         return selection
     if selection == "all":

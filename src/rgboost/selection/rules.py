@@ -15,9 +15,11 @@ from .subset_size import SubsetSize, resolve_subset_size
 
 @dataclass(frozen=True)
 class SelectionRule:
-    """Base of the four rules. Draws are uniform, without replacement, sorted in each subset."""
+    """Base of the rules. Draws are without replacement, sorted in each subset."""
 
     type: ClassVar[int]
+    uniform: ClassVar[bool] = True
+    """Whether all items are drawn with the same probability, as in the paper."""
 
     def size(self, layout: Layout) -> tuple[int, int]:
         """(t, n): each draw takes t out of n items."""

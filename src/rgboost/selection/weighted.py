@@ -1,4 +1,4 @@
-"""Features that are always looked at, or more often than others: not in the paper."""
+"""Groups that are always looked at, or more often than others: not in the paper."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ class WeightedGroups(SelectionRule):
     weights: Any = None
     always: Sequence[int | str] = ()
     type: ClassVar[int] = 4
+    uniform: ClassVar[bool] = False
 
     def size(self, layout: Layout) -> tuple[int, int]:
         always, others, _ = self._groups(layout)

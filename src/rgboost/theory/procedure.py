@@ -12,7 +12,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..selection import Layout, RandomLearners, SelectionRule, WeightedGroups
+from ..selection import Layout, RandomLearners, SelectionRule
 from ._validation import Floats, check_integer, check_vector
 
 Groups = Sequence[Iterable[int]]
@@ -113,16 +113,21 @@ def coordinate_layout(K: int, groups: Groups | None = None) -> Layout:
     return Layout.make(np.arange(K + 1, dtype=np.int64), groups)
 
 
+def check_uniform(selection: SelectionRule) -> None:
+    """The theory is for draws in which all items are alike."""
+    if not selection.uniform:
+        raise ValueError(
+            f"{selection!r} is not one of the paper's rules: its draws are not uniform; use "
+            "AllLearners, RandomLearners, RandomGroup or RandomGroups."
+        )
+
+
 def drawn_items(selection: SelectionRule, layout: Layout) -> tuple[Indices, Indices]:
     """The items that a rule draws t of: item g holds ``members[start[g]:start[g + 1]]``.
 
     Type 1 draws coordinates, the other types draw groups.
     """
-    if isinstance(selection, WeightedGroups):
-        raise ValueError(
-            f"{selection!r} is not one of the paper's rules: its draws are not uniform; use "
-            "AllLearners, RandomLearners, RandomGroup or RandomGroups."
-        )
+    check_uniform(selection)
     if isinstance(selection, RandomLearners):
         every = np.arange(layout.n_learners + 1, dtype=np.int64)
         return every, every[:-1]

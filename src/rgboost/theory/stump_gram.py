@@ -37,7 +37,7 @@ from ..model import Path
 from ..selection import AllLearners, RandomLearners, SelectionRule
 from ._validation import Floats
 from .norms import StructuredNorm, infinity_norm
-from .procedure import selection_probability
+from .procedure import check_uniform, selection_probability
 from .span import fill_codes
 
 _MOST_BINS = 256
@@ -142,6 +142,7 @@ class StumpGram:
 
 def stump_norm(prepared: PreparedStumps, selection: SelectionRule) -> StructuredNorm:
     """The norm of a selection rule over all stumps; groups are groups of features."""
+    check_uniform(selection)
     layout = prepared.layout
     K, offsets = layout.n_learners, layout.offsets
     if isinstance(selection, AllLearners):

@@ -59,6 +59,26 @@ def test_columns_of_a_sparse_matrix_with_zeros_and_duplicates():
     np.testing.assert_array_equal(matrix.data, data)
 
 
+@pytest.mark.kernel
+def test_columns_of_rows_in_any_order():
+    data = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    matrix = scipy.sparse.csr_array((data, [2, 0, 3, 0, 2], [0, 3, 3, 5]), shape=(3, 4))
+    columns = sparse_columns(matrix)
+    assert columns.indptr.tolist() == [0, 2, 2, 4, 5]
+    assert columns.rows.tolist() == [0, 2, 0, 2, 0]
+    assert columns.data[columns.order].tolist() == [2.0, 4.0, 1.0, 5.0, 3.0]
+
+
+@pytest.mark.kernel
+def test_columns_of_rows_with_duplicates():
+    data = np.array([1.0, 2.0, 3.0, 4.0])
+    matrix = scipy.sparse.csr_array((data, [1, 0, 1, 1], [0, 3, 4]), shape=(2, 2))
+    columns = sparse_columns(matrix)
+    assert columns.indptr.tolist() == [0, 1, 3]
+    assert columns.rows.tolist() == [0, 0, 1]
+    assert columns.data.tolist() == [2.0, 4.0, 4.0]
+
+
 @given(problems(), plans)
 def test_integer_weights_are_repeated_rows(problem, plan):
     X, _, weight = problem

@@ -128,14 +128,13 @@ def encode_sparse(X: SparseColumns, cuts: Cuts, n_jobs: int = 1) -> SparseCodes:
     codes = np.empty(len(X.rows), cuts.code_dtype())
     zero_code = np.empty(cuts.n_features, np.int64)
     only_code = np.empty(cuts.n_features, np.int64)
-    indptr = X.indptr.astype(np.int64)
 
     def encode_range(start: int, stop: int) -> None:
         cut = cuts.offsets, cuts.thresholds
-        encode_entries(indptr, X.data, X.order, *cut, start, stop, codes, zero_code, only_code)
+        encode_entries(X.indptr, X.data, X.order, *cut, start, stop, codes, zero_code, only_code)
 
     map_ranges(encode_range, cuts.n_features, n_jobs, at_least=64)
-    return SparseCodes(indptr, X.rows, codes, zero_code, only_code)
+    return SparseCodes(X.indptr, X.rows, codes, zero_code, only_code)
 
 
 def empty_codes(n_features: int, n_rows: int, code_type: type) -> NDArray[np.unsignedinteger]:

@@ -93,13 +93,13 @@ def test_integer_weights_are_repeated_rows(problem, plan):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_types_orders_and_threads(dtype, order, n_jobs):
-    X = np.random.default_rng(0).normal(size=(700, 50)).astype(dtype)
+    X = np.random.default_rng(0).normal(size=(1100, 50)).astype(dtype)
     cuts, codes = bin_dense(np.asarray(X, order=order), make_plan(16, "hybrid"), None, n_jobs)
     same, same_codes = bin_dense(X.astype(np.float64), make_plan(16, "hybrid"))
     np.testing.assert_array_equal(cuts.thresholds, same.thresholds)
     np.testing.assert_array_equal(codes, same_codes)
-    np.testing.assert_array_equal(encode_dense(X[::-1], cuts, n_jobs)[:, :700], codes[:, 699::-1])
-    strided = np.empty((700, 100), dtype)[:, ::2]
+    np.testing.assert_array_equal(encode_dense(X[::-1], cuts, n_jobs)[:, :1100], codes[:, 1099::-1])
+    strided = np.empty((1100, 100), dtype)[:, ::2]
     strided[:] = X
     np.testing.assert_array_equal(bin_dense(strided, make_plan(16, "hybrid"))[1], codes)
 

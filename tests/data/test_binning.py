@@ -59,6 +59,26 @@ def test_columns_of_a_sparse_matrix_with_zeros_and_duplicates():
     np.testing.assert_array_equal(matrix.data, data)
 
 
+@pytest.mark.kernel
+def test_columns_of_rows_in_any_order():
+    data = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    matrix = scipy.sparse.csr_array((data, [2, 0, 3, 0, 2], [0, 3, 3, 5]), shape=(3, 4))
+    columns = sparse_columns(matrix)
+    assert columns.indptr.tolist() == [0, 2, 2, 4, 5]
+    assert columns.rows.tolist() == [0, 2, 0, 2, 0]
+    assert columns.data[columns.order].tolist() == [2.0, 4.0, 1.0, 5.0, 3.0]
+
+
+@pytest.mark.kernel
+def test_columns_of_rows_with_duplicates():
+    data = np.array([1.0, 2.0, 3.0, 4.0])
+    matrix = scipy.sparse.csr_array((data, [1, 0, 1, 1], [0, 3, 4]), shape=(2, 2))
+    columns = sparse_columns(matrix)
+    assert columns.indptr.tolist() == [0, 1, 3]
+    assert columns.rows.tolist() == [0, 0, 1]
+    assert columns.data.tolist() == [2.0, 4.0, 4.0]
+
+
 @given(problems(), plans)
 def test_integer_weights_are_repeated_rows(problem, plan):
     X, _, weight = problem
@@ -73,13 +93,13 @@ def test_integer_weights_are_repeated_rows(problem, plan):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_types_orders_and_threads(dtype, order, n_jobs):
-    X = np.random.default_rng(0).normal(size=(700, 50)).astype(dtype)
+    X = np.random.default_rng(0).normal(size=(1100, 50)).astype(dtype)
     cuts, codes = bin_dense(np.asarray(X, order=order), make_plan(16, "hybrid"), None, n_jobs)
     same, same_codes = bin_dense(X.astype(np.float64), make_plan(16, "hybrid"))
     np.testing.assert_array_equal(cuts.thresholds, same.thresholds)
     np.testing.assert_array_equal(codes, same_codes)
-    np.testing.assert_array_equal(encode_dense(X[::-1], cuts, n_jobs)[:, :700], codes[:, 699::-1])
-    strided = np.empty((700, 100), dtype)[:, ::2]
+    np.testing.assert_array_equal(encode_dense(X[::-1], cuts, n_jobs)[:, :1100], codes[:, 1099::-1])
+    strided = np.empty((1100, 100), dtype)[:, ::2]
     strided[:] = X
     np.testing.assert_array_equal(bin_dense(strided, make_plan(16, "hybrid"))[1], codes)
 

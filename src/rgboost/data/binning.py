@@ -26,6 +26,9 @@ _BLOCK_BYTES = 16 << 20
 _ENTRIES_FOR_THREADS = 1_000_000
 """Stored entries (about 3 milliseconds) that make starting threads pay."""
 
+_CELLS_FOR_THREADS = 50_000
+"""The same for dense matrices (about a millisecond)."""
+
 
 class SparseCodes(NamedTuple):
     """Bins of the stored entries of a sparse matrix, column by column; all other rows are in
@@ -50,6 +53,8 @@ def bin_dense(
     code_type = np.uint8 if min(plan.max_bins, n_rows) <= 256 else np.uint16
     codes = empty_codes(n_features, n_rows, code_type)
     w = np.empty(0) if weight is None else weight
+    if X.size < _CELLS_FOR_THREADS:
+        n_jobs = 1
 
     def bin_block(start: int, stop: int) -> tuple[NDArray, NDArray, NDArray]:
         columns = np.ascontiguousarray(X[:, start:stop].T)
@@ -128,14 +133,13 @@ def encode_sparse(X: SparseColumns, cuts: Cuts, n_jobs: int = 1) -> SparseCodes:
     codes = np.empty(len(X.rows), cuts.code_dtype())
     zero_code = np.empty(cuts.n_features, np.int64)
     only_code = np.empty(cuts.n_features, np.int64)
-    indptr = X.indptr.astype(np.int64)
 
     def encode_range(start: int, stop: int) -> None:
         cut = cuts.offsets, cuts.thresholds
-        encode_entries(indptr, X.data, X.order, *cut, start, stop, codes, zero_code, only_code)
+        encode_entries(X.indptr, X.data, X.order, *cut, start, stop, codes, zero_code, only_code)
 
     map_ranges(encode_range, cuts.n_features, n_jobs, at_least=64)
-    return SparseCodes(indptr, X.rows, codes, zero_code, only_code)
+    return SparseCodes(X.indptr, X.rows, codes, zero_code, only_code)
 
 
 def empty_codes(n_features: int, n_rows: int, code_type: type) -> NDArray[np.unsignedinteger]:

@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from .._jit import kernel
+
 
 class SparseColumns(NamedTuple):
     """Sparse columns with ascending rows, no stored zeros and no duplicates.
@@ -17,7 +19,7 @@ class SparseColumns(NamedTuple):
     """
 
     n_rows: int
-    indptr: NDArray[np.integer]
+    indptr: NDArray[np.int64]
     rows: NDArray[np.int32]
     data: NDArray[np.floating]
     order: NDArray[np.integer]
@@ -25,19 +27,52 @@ class SparseColumns(NamedTuple):
 
 def sparse_columns(X: Any) -> SparseColumns:
     """The columns of a sparse matrix, which is left alone."""
-    clean = X.format in ("csr", "csc") and X.has_canonical_format and bool(np.all(X.data))
-    order = np.empty(0, np.int32)
-    if not clean:
-        columns = as_columns(X)
-    elif X.format == "csc":
-        columns = X
-    else:
-        positions = np.arange(X.nnz, dtype=np.int32 if X.nnz < 2**31 else np.int64)
-        columns = scipy.sparse.csr_array((positions, X.indices, X.indptr), X.shape).tocsc()
-        order = columns.data
-    data = X.data if len(order) else columns.data
-    rows = columns.indices.astype(np.int32, copy=False)
-    return SparseColumns(X.shape[0], columns.indptr, rows, data, order)
+    if X.format == "csr" and np.all(X.data):
+        found = _columns_of_rows(X)
+        if found is not None:
+            return found
+    clean = X.format == "csc" and X.has_canonical_format and np.all(X.data)
+    columns = X if clean else as_columns(X)
+    return SparseColumns(
+        n_rows=X.shape[0],
+        indptr=columns.indptr.astype(np.int64, copy=False),
+        rows=columns.indices.astype(np.int32, copy=False),
+        data=columns.data,
+        order=np.empty(0, np.int32),
+    )
+
+
+def _columns_of_rows(X: Any) -> SparseColumns | None:
+    """The columns of a CSR matrix; None if an entry is there twice. A row may list its columns in
+    any order. Nothing else is allocated on the way: these are among the largest arrays of a fit."""
+    rows = np.empty(X.nnz, np.int32)
+    order = np.empty(X.nnz, np.int32 if X.nnz < 2**31 else np.int64)
+    starts = np.zeros(X.shape[1] + 1, np.int64)
+    twice = sort_into_columns(X.indptr, X.indices, starts, rows, order)
+    return None if twice else SparseColumns(X.shape[0], starts, rows, X.data, order)
+
+
+@kernel()
+def sort_into_columns(indptr, indices, starts_out, rows_out, order_out):
+    """Rows and positions of the entries of each column, rows ascending; whether one is there twice.
+
+    ``starts_out`` is zero before.
+    """
+    for k in range(indptr[-1]):
+        starts_out[indices[k] + 1] += 1
+    for c in range(1, starts_out.shape[0]):
+        starts_out[c] += starts_out[c - 1]
+    free = starts_out.copy()  # the place of the next entry of each column
+    twice = False
+    for row in range(indptr.shape[0] - 1):
+        for k in range(indptr[row], indptr[row + 1]):
+            c = indices[k]
+            place = free[c]
+            twice |= place > starts_out[c] and rows_out[place - 1] == row
+            rows_out[place] = row
+            order_out[place] = k
+            free[c] = place + 1
+    return twice
 
 
 def as_columns(X: Any) -> Any:

@@ -17,6 +17,8 @@ Vector = NDArray[np.float64]
 DENSITY_CELLS = 32
 """Features with more thresholds than this have their density on evenly spaced cells."""
 
+_SHARES = np.linspace(0.0, 1.0, DENSITY_CELLS - 1)
+
 
 @dataclass(frozen=True)
 class Coverage:
@@ -137,8 +139,7 @@ def _bins_of(cuts: MixedCuts, g: int) -> tuple[Vector, Vector, float, float]:
 
 def _spaced(low: float, high: float) -> Vector:
     """Evenly spaced edges, also where high - low would overflow."""
-    share = np.linspace(0.0, 1.0, DENSITY_CELLS - 1)
-    return (1.0 - share) * low + share * high
+    return (1.0 - _SHARES) * low + _SHARES * high
 
 
 def _steps(below: Vector, total: float) -> Vector:

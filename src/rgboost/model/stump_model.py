@@ -151,9 +151,9 @@ def collapse_steps(
     # (right - left) at each cut.
     base = np.bincount(slot, left[chosen], len(features))
     jump = np.bincount(position, right[cutting] - left[cutting], len(used))
-    tables = np.empty(len(used) + len(features))
-    for k, (a, b) in enumerate(pairwise(starts)):
-        tables[a + k : b + k + 1] = np.cumsum(np.concatenate([[base[k]], jump[a:b]]))
+    tables = np.insert(jump.astype(np.float64), starts[:-1], base)  # integers if there is none
+    for a, b in pairwise((starts + np.arange(len(starts))).tolist()):
+        np.cumsum(tables[a:b], out=tables[a:b])
     threshold = np.full(len(feature), np.nan)
     threshold[chosen] = np.inf
     threshold[cutting] = thresholds[cut[cutting]]

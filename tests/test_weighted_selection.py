@@ -167,7 +167,7 @@ def test_estimators():
     model = RGBMRegressor(always_features=["a"], subset_size=1, max_iter=50, random_state=0)
     model.fit(frame, y)
     assert np.mean(model.trace_.feature == 0) > 0.5
-    assert model.subset_size_ == 254 + 1  # all thresholds of a, and one other
+    assert model.subset_size_ == 31 + 1  # all thresholds of a, and one other
     three = RGBMClassifier(always_features=[2], selection="groups", subset_size=1, max_iter=20)
     assert three.fit(frame, rng.integers(0, 3, 300)).subset_size_ == 2
 

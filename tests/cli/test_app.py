@@ -54,18 +54,6 @@ def test_help_does_not_wait_for_heavy_packages():
     assert done.stdout.splitlines()[-1] == "end"
 
 
-@pytest.mark.parametrize(("argument", "expected"), [("--version", 0), ("--no-such-option", 2)])
-def test_the_process_ends_with_its_code_and_what_was_left_to_do(argument, expected):
-    code = (
-        "import atexit, sys\nfrom rgboost.cli import main\n"
-        f"atexit.register(print, 'left to do')\nsys.argv[1:] = [{argument!r}]\nmain()"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == expected
-    assert (done.stderr + done.stdout).startswith(("rgboost", "Usage"))
-    assert done.stdout.splitlines()[-1] == "left to do"
-
-
 def test_version(rgboost):
     import rgboost as package
 

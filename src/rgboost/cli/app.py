@@ -14,7 +14,7 @@ import typer.main
 
 from .errors import ExitCode, tell
 from .options import with_debug
-from .startup import quick_exit, quick_imports
+from .startup import quick_imports
 
 COMMANDS = {
     "fit": "Fit a model to a file and store it.",
@@ -89,11 +89,7 @@ for _name, _help in COMMANDS.items():
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the program and exit; faults are told in a line, not as a traceback.
-
-    Without arguments it takes those of the process, and the process ends with it.
-    """
-    own_process = arguments is None
+    """Run the program and exit; faults are told in a line, not as a traceback."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = _run(arguments)
@@ -109,8 +105,6 @@ def main(arguments: list[str] | None = None) -> None:
             sys.stdout.flush()
         except OSError:
             _forget_output()
-    if own_process:
-        quick_exit(code)
     sys.exit(code)
 
 

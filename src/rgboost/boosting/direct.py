@@ -20,9 +20,8 @@ PARTIAL_BYTES = 64 << 20
 ROW_CELLS = 5
 """What a row's new residual costs, in entries: 2 nanoseconds if the loss needs an exponential."""
 
-_CELLS_PER_THREAD = 10_000
-"""Entries of the data per iteration and thread (5 to 12 microseconds) that make a thread pay. With
-less, two threads gain little, and lose much where the other core is busy and they must wait."""
+_CELLS_PER_THREAD = 6_500
+"""Entries of the data per iteration and thread (about 4 microseconds) that make a thread pay."""
 
 
 def run_direct(problem: Problem, score: Any = None, held_score: Any = None) -> None:

@@ -1,7 +1,11 @@
 """Downloads from a server on this machine: resumed, checked, all or nothing."""
 
+import bz2
+import gzip
 import hashlib
+import lzma
 import os
+import random
 import sys
 from pathlib import Path
 
@@ -12,7 +16,7 @@ from rgboost.data.readers import DataError
 
 from .http_files import serve
 
-CONTENT = bytes(range(256)) * 2000
+CONTENT = bz2.compress(random.Random(0).randbytes(500_000))
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
@@ -91,9 +95,9 @@ def test_file_changed_between_two_calls(server, tmp_path):
     server.breaks = [1000, 0, 0, 0]
     with pytest.raises(DataError):
         fetch(server, tmp_path)
-    server.files["/set/data.bz2"] = CONTENT[::-1]
+    other = server.files["/set/data.bz2"] = bz2.compress(CONTENT[::-1])
     server.etag = '"two"'
-    assert fetch(server, tmp_path).read_bytes() == CONTENT[::-1]
+    assert fetch(server, tmp_path).read_bytes() == other
 
 
 def test_part_that_is_whole(server, tmp_path):
@@ -113,6 +117,23 @@ def test_wrong_checksum(server, tmp_path):
     with pytest.raises(DataError, match=rf"checksum {SHA256} instead of 00ff and was removed, try"):
         fetch(server, tmp_path, sha256="00ff")
     assert visible(tmp_path) == []
+
+
+@pytest.mark.parametrize("module", [bz2, gzip, lzma], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("fault", ["a bit", "the end", "another format"])
+def test_without_a_checksum_the_contents_are_checked(server, tmp_path, module, fault):
+    whole = module.compress(random.Random(0).randbytes(5000))
+    damaged = bytearray(whole)
+    damaged[2500] ^= 1
+    name = {"bz2": "set.bz2", "gzip": "set.gz", "lzma": "set.xz"}[module.__name__]
+    server.files[f"/{name}"] = {
+        "a bit": bytes(damaged), "the end": whole[:-10], "another format": b"<html>" * 900
+    }[fault]  # fmt: skip
+    with pytest.raises(DataError, match=rf"{name} is damaged \(.*and was removed, try again"):
+        cache.download(f"{server.url}/{name}", tmp_path)
+    assert visible(tmp_path) == []
+    server.files[f"/{name}"] = whole
+    assert cache.download(f"{server.url}/{name}", tmp_path).read_bytes() == whole
 
 
 def test_not_found(server, tmp_path):

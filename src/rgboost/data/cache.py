@@ -5,16 +5,19 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import http.client
+import lzma
 import os
 import re
 import sys
 import time
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from .readers.compressed import OPENERS
 from .readers.errors import DataError
 
 Report = Callable[[int, int | None], None]
@@ -59,7 +62,8 @@ def download(
     folder : Path
         Made if it is not there.
     sha256 : str or None
-        Checksum of the file; None: not known.
+        Checksum of the file. None: not known; then that of its contents is checked, which
+        compressed files carry with them.
     progress : bool, callable or None
         True: a bar. None: a bar on a terminal. A callable is told of the bytes (`Report`).
     """
@@ -73,7 +77,9 @@ def download(
             part = folder / f"{name}.part"
             with _reporting(progress, name) as report:
                 _fetch_all(url, part, report)
-            if sha256 is not None:
+            if sha256 is None:
+                _check_contents(part, Path(name).suffix, url)
+            else:
                 _check(part, sha256, url)
             os.replace(part, target)
             _tag_file(part).unlink(missing_ok=True)
@@ -164,12 +170,27 @@ def _check(part: Path, sha256: str, url: str) -> None:
     with open(part, "rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != sha256:
-        part.unlink()
-        _tag_file(part).unlink(missing_ok=True)
-        raise DataError(
-            f"the download of {url} has the SHA-256 checksum {found} instead of {sha256} and was "
-            "removed, try again or get the file by hand"
-        )
+        _remove(part, url, f"has the SHA-256 checksum {found} instead of {sha256}")
+
+
+def _check_contents(part: Path, ending: str, url: str) -> None:
+    """Unpack a compressed file, which checks the checksum inside."""
+    if ending not in OPENERS:
+        return
+    try:
+        with OPENERS[ending](part) as file:
+            while file.read(_BLOCK_BYTES):
+                pass
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        _remove(part, url, f"is damaged ({error})")
+
+
+def _remove(part: Path, url: str, why: str) -> NoReturn:
+    part.unlink()
+    _tag_file(part).unlink(missing_ok=True)
+    raise DataError(
+        f"the download of {url} {why} and was removed, try again or get the file by hand"
+    )
 
 
 def _tag_file(part: Path) -> Path:

@@ -52,7 +52,8 @@ class Entry:
 
     ``files`` are names without the ending of a compression; several are stacked. ``folders`` are
     the names that a folder of their own may have. ``sha256`` belongs to the file at ``url``; None
-    where it is not known, then only the number of rows and features is checked.
+    where none is published: then the checksum inside the compressed file is checked, and, as with
+    all files, the number of rows and features.
     """
 
     task: Task

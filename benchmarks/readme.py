@@ -1,4 +1,4 @@
-"""Put the speed table into the README: ``python -m benchmarks.readme [out/bench/short]``."""
+"""Put the speed table into the README: ``python -m benchmarks.readme out/bench/full``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PEERS = ("LightGBM", "XGBoost", "CatBoost", "EBM")
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "out/bench/short"
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "out/bench/full")
     results = json.loads((folder / "results.json").read_text())
     path = ROOT / "README.md"
     before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
@@ -42,11 +42,12 @@ def section(results: dict[str, Any]) -> str:
     named = {"LightGBM": "lightgbm", "XGBoost": "xgboost-cpu", "CatBoost": "catboost"}
     packages = [f"{peer} {versions[name]}" for peer, name in named.items() if name in versions]
     packages += [f"interpret {versions['interpret-core']}"] * ("interpret-core" in versions)
+    make = "make bench" if results["set"] == "short" else "make bench-full"
     text = (
-        "`make bench` measures it on your machine, and `python -m benchmarks.readme` writes it "
-        "here: stumps in every library, the same rows, bins and threads, best of three; ~ scaled "
-        "from fewer stumps, * one run, ! other processes were running. "
-        f"{machine['processor']}, {results['threads']} threads; {', '.join(packages)}."
+        f"`{make}` measures it on your machine, and `python -m benchmarks.readme "
+        f"out/bench/{results['set']}` writes it here: stumps in every library, the same rows, bins "
+        "and threads, best of three; ~ scaled from fewer stumps, * one run, ! other processes were "
+        f"running. {machine['processor']}, {results['threads']} threads; {', '.join(packages)}."
     )
     return f"\n{table}\n\n{textwrap.fill(text, 100, break_on_hyphens=False)}\n\n"
 

@@ -152,8 +152,12 @@ def judge(name: str, data: QualitySet, threads: int, **more: Any) -> dict[str, A
 
 
 def warm_up(name: str, data: QualitySet, threads: int) -> None:
-    """Load libraries and compiled code by a fit of a few rows."""
+    """Load libraries and compiled code by a fit: of a few rows, and for rgboost of all, because
+    the code that it needs depends on their number."""
     fit, settings = CONTESTANTS[name]
+    if name == "rgboost":
+        fit(next(parts_of(data)), threads)
+        return
     few = np.linspace(0, len(data.y) - 1, min(300, len(data.y))).astype(int)
     few = np.union1d(few, np.unique(data.y[:2000], return_index=True)[1][:2])
     columns = slice(0, 20 if not data.categorical else None)

@@ -26,6 +26,7 @@ from scipy.linalg import blas, eigvalsh_tridiagonal, lapack
 
 from ._validation import Floats
 from .closed_forms import orthogonal_angle
+from .definite import is_positive_definite
 from .norms import StructuredNorm, ordered_l1_norm
 from .procedure import Indices
 from .spectral import Bound
@@ -201,8 +202,7 @@ def prove_eigenvalue(columns: Columns, kept: Indices, w: Floats, guess: float) -
         lower *= root[:, None]
         tau = share * guess
         lower[np.diag_indices_from(lower)] -= tau + margin
-        _, info = lapack.dpotrf(lower, lower=1, clean=0, overwrite_a=1)
-        if info == 0:
+        if is_positive_definite(lower):
             return tau
     return 0.0
 

@@ -59,7 +59,8 @@ def _whole_fits(
 def text(bench: Bench) -> None:
     """20,242 x 47,236 with 0.16 % stored entries: iterations per second of the direct engine."""
     X, y = data.text()
-    everyone = [Rgboost("direct"), ALL["LightGBM"], ALL["XGBoost"]]
+    everyone = [Rgboost("direct"), ALL["LightGBM"]]
+    everyone += [ALL["XGBoost"]] if bench.is_full else []
     few = X[:500, :500]
     bench.warm_up(everyone, few, y[:500], bench.spec(few, task="logistic"))
     t = math.isqrt(X.shape[1])
@@ -90,7 +91,7 @@ def memory(bench: Bench) -> None:
     small, stumps = {"n": 370_972, "p": 90}, 20
     sparse = bench.spec(np.empty((1, 47_236)), task="logistic")
     dense = bench.spec(np.empty((1, 90)))
-    names = ["rgboost", "LightGBM", "XGBoost"]
+    names = ["rgboost", "LightGBM"] + ["XGBoost"] * bench.is_full
     jobs = [
         (
             "dense",
@@ -165,7 +166,7 @@ def _large(
 CASES = (
     Case("small", "208 x 60", small),
     Case("wide", "300 x 2,325", wide),
-    Case("colon", "colon-cancer", colon),
+    Case("colon", "colon-cancer", colon, ("full",)),
     Case("text", "Sparse 20,242 x 47,236", text),
     Case("memory", "Peak memory", memory),
     Case("very-wide", "900 x 860,000", very_wide, ("full",), 11.0),

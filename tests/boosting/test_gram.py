@@ -164,11 +164,12 @@ def test_results_do_not_depend_on_threads():
         np.testing.assert_array_equal(runs[0].validation_loss, other.validation_loss)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("memory", [0, 200_000, 400_000])
-def test_when_memory_is_used_up_the_direct_engine_goes_on(memory):
+def test_when_memory_is_used_up_the_direct_engine_goes_on(memory, n_jobs):
     X, y = load_diabetes(return_X_y=True)
     settings = dict(selection=RandomGroups(4), validation=Validation(X[:50], y[:50]), n_iter=200)
-    direct, gram = both(X, y, gram_memory=memory, **settings)
+    direct, gram = both(X, y, gram_memory=memory, n_jobs=n_jobs, **settings)
     np.testing.assert_array_equal(direct.trace.learner, gram.trace.learner)
     np.testing.assert_allclose(direct.trace.train_loss, gram.trace.train_loss, rtol=1e-9)
     np.testing.assert_allclose(direct.trace.validation_loss, gram.trace.validation_loss, rtol=1e-9)

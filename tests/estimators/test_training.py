@@ -354,6 +354,15 @@ def test_the_mean_is_not_for_runs_that_go_on():
         RGBMRegressor(ensemble="mean").fit(X, y)
 
 
+def test_without_memory_for_the_mean_there_is_a_fit():
+    X, y = load_diabetes(return_X_y=True)
+    model = RGBMRegressor(
+        random_state=0, max_bins=16, max_iter="cv", engine="gram", gram_memory=1000
+    ).fit(X, y)
+    assert model.n_iter_ == np.argmin(model.cv_loss_)
+    assert "where gram_memory was used up" in model.trace_.engine
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_mean_does_not_depend_on_threads(sparse):
     X, y = load_diabetes(return_X_y=True)

@@ -24,13 +24,12 @@ from ..learners.splits import weighted_splits
 from ..losses import Squared
 from ..selection import Subsets
 from .cost import TYPICAL_ITERATIONS, choose_engine
-from .gram import GramRows, default_gram_memory, gram_obstacle
-from .gram_loop import GramState, GramWork, Pending, run_gram_block
+from .gram import GramRows, default_gram_memory, gram_obstacle, gram_type, step_share
+from .gram_loop import GramState, Pending, make_work, run_gram_block
 from .make_problem import make_problem
 from .problem import Problem
 from .record import Record
 from .statistics import Columns, MemoryStatistics
-from .step_length import ConstantRule
 
 CHUNK = 128
 """Iterations that the runs do before rules of stopping and callbacks look at them."""
@@ -98,11 +97,10 @@ class FoldRuns:
     ) -> None:
         n_folds = int(fold.max()) + 1
         offsets = problem.prepared.arrays.splits.offsets
-        dtype = np.uint32 if problem.weight is None else np.float64
         self.problem = problem
         self.builders = Team(problem.n_jobs)
         self.pool = ThreadPoolExecutor(min(problem.n_jobs, n_folds), "rgboost")
-        self.gram = GramRows(offsets, [dtype] * (2 * n_folds), memory)
+        self.gram = GramRows(offsets, [gram_type(problem)] * (2 * n_folds), memory)
         parts = [_statistics(problem, X, fold == k, self.builders) for k in range(n_folds)]
         rest = [RestOfFolds(self.gram, k, n_folds) for k in range(n_folds)]
         self.providers: list[Any] = [*parts, *rest]
@@ -148,13 +146,9 @@ class _Block:
     """Some iterations of a run under way."""
 
     def __init__(self, problem: Problem, fold: Fold, n: int) -> None:
-        rule = problem.rule
-        self.rho = rule.learning_rate * (rule.rho if isinstance(rule, ConstantRule) else 1.0)
+        self.rho = step_share(problem.rule)
         self.fold = fold
-        shape = (2, problem.most_columns())
-        self.work = GramWork(
-            np.empty(shape), np.empty(shape, np.int64), np.empty(shape), np.empty(shape)
-        )
+        self.work = make_work(problem.most_columns())
         self.subsets: Subsets = problem.selection.subsets(problem.prepared.layout, fold.rng, n)
         room = [np.empty(n) for _ in range(5)]
         learner, sets = np.empty(n, np.int64), np.empty((n, 0), np.uint8)

@@ -18,7 +18,7 @@ from ..learners.sparse_stumps import SparseStumps
 from ..learners.splits import expected_sum
 from ..losses import Squared
 from .direct import run_direct
-from .gram_loop import GramState, GramWork, Pending, run_gram_block
+from .gram_loop import GramState, Pending, make_work, run_gram_block
 from .problem import BlockLength, Problem
 from .state import Arrays
 from .statistics import MemoryStatistics, Statistics
@@ -69,6 +69,11 @@ def loop_threads(n_jobs: int, n_splits: int) -> int:
 def gram_type(problem: Problem) -> Any:
     """Counts of rows are exact as 32-bit integers, half the memory of weights."""
     return np.uint32 if problem.weight is None else np.float64
+
+
+def step_share(rule: ConstantRule | SearchRule) -> float:
+    """The step as a share of <b, r>: with the squared loss, line search finds 1."""
+    return rule.learning_rate * (rule.rho if isinstance(rule, ConstantRule) else 1.0)
 
 
 class GramRows:
@@ -167,14 +172,15 @@ def run_gram(problem: Problem, memory: int) -> None:
                     getattr(state, field)[:] = kept[f"{name}_{field}"]
         problem.begin("gram", lambda: (problem.recorder.done, _keep(states) | gram.keep()))
         problem.recorder.engine = "gram"
-        finished = _go(problem, splits, gram, providers, states, team)
-    if not finished:
-        done = problem.recorder.done
-        problem.recorder.engine = (
-            f"gram until iteration {done}, where gram_memory was used up; direct from there"
-        )
+        if _go(problem, splits, gram, providers, states, team):
+            return
         tables = path_tables(splits.offsets, problem.recorder, 0)
-        run_direct(problem, *[provider.score(tables) for provider in providers])
+        scores = [provider.score(tables) for provider in providers]
+    problem.recorder.engine = (
+        f"gram until iteration {problem.recorder.done}, where gram_memory was used up; "
+        "direct from there"
+    )
+    run_direct(problem, *scores)
 
 
 _STATES = ("train", "held")
@@ -224,12 +230,9 @@ def _go(
     recorder, length = problem.recorder, BlockLength(problem)
     state = states[0]
     held = states[1] if len(states) > 1 else no_rows(state)
-    rule = problem.rule
-    rho = rule.learning_rate * (rule.rho if isinstance(rule, ConstantRule) else 1.0)
+    rho = step_share(problem.rule)
     pending = Pending(np.full(1, -1, np.int64), np.zeros(2))
-    n_columns = problem.most_columns()
-    shape = (2, n_columns)
-    work = GramWork(np.empty(shape), np.empty(shape, np.int64), np.empty(shape), np.empty(shape))
+    work = make_work(problem.most_columns())
     begun = time.perf_counter() - recorder.seconds[recorder.done]
     while recorder.left_to_do:
         n = length.next(recorder.left_to_do)

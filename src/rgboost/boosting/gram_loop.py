@@ -63,6 +63,12 @@ class GramWork(NamedTuple):
     held_inner: NDArray[np.float64]
 
 
+def make_work(n_columns: int) -> GramWork:
+    """Room for subsets J of at most so many columns."""
+    shape = (2, n_columns)
+    return GramWork(np.empty(shape), np.empty(shape, np.int64), np.empty(shape), np.empty(shape))
+
+
 @kernel()
 def run_gram_block(splits, state, held, sigma, rho, subsets, record, begin, pending, work, seat):
     """Run iterations from ``begin`` until the record is full or a feature lacks its Gram rows.

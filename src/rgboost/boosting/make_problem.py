@@ -51,7 +51,7 @@ def make_problem(
     check_scale(loss, y, weight, start)
     prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
     if isinstance(loss, Softmax):
-        if not prepared.class_leaves:
+        if not prepared.free_leaves:
             raise ValueError(
                 f"{loss!r} needs stumps with free leaves, without monotone constraints."
             )

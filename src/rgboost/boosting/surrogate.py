@@ -40,7 +40,7 @@ from .gram import (
     path_tables,
     stumps_obstacle,
 )
-from .gram_loop import GramState, GramWork, Pending, run_gram_block
+from .gram_loop import GramState, Pending, make_work, run_gram_block
 from .problem import Problem
 from .row_gram import MOST_BINS_IN_ALL, N_TABLES, fill_whole_gram, make_row_bins
 from .state import Arrays
@@ -331,13 +331,13 @@ def _run_block(problem: Problem, model: QuadraticModel, gradient: Gradient, team
     assert isinstance(rule, ConstantRule)
     rho = rule.learning_rate * (1.0 if model.name == "newton" else rule.rho)
     pending = Pending(np.full(1, -1, np.int64), np.zeros(2))
-    shape = (2, problem.most_columns())
-    work = GramWork(np.empty(shape), np.empty(shape, np.int64), np.empty(shape), np.empty(shape))
+    most = problem.most_columns()
+    work = make_work(most)
     recorder = problem.recorder
     size, of = problem.selection.size(problem.prepared.layout)
     n_columns = len(problem.prepared.layout.members)
     part = max(_shortest_part, int(model.rounds * n_columns * of / max(1, size)))
-    part = min(part, max(1, (1 << 20) // max(1, shape[1])))
+    part = min(part, max(1, (1 << 20) // max(1, most)))
     done = 0
     before = gradient.loss
     while done < recorder.left_to_do:

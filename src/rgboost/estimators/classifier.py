@@ -14,8 +14,9 @@ from .._validation import check_not_negative
 from ..boosting import Validation
 from ..losses import Exponential, Logistic, Loss, Ridged, Softmax
 from ..losses.base import check_loss
-from .base import ATTRIBUTES, FIT, PARAMETERS, BaseRGBM, all_or_nothing
+from .base import BaseRGBM, all_or_nothing
 from .class_weight import apply_class_weight
+from .documents import ATTRIBUTES, FIT, PARAMETERS
 from .holdout import TrainingRows
 from .rows import check_training_rows
 

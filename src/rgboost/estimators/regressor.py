@@ -24,7 +24,8 @@ from ..losses import (
     Tweedie,
 )
 from ..losses.base import check_loss
-from .base import ATTRIBUTES, FIT, PARAMETERS, BaseRGBM, all_or_nothing
+from .base import BaseRGBM, all_or_nothing
+from .documents import ATTRIBUTES, FIT, PARAMETERS
 from .holdout import TrainingRows
 from .rows import check_training_rows
 

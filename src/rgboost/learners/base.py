@@ -32,10 +32,8 @@ class Prepared(ABC):
     """Entries of the data that a look at all columns reads: the unit of work of the engine."""
 
     free_leaves: bool = False
-    """Whether a weak-learner has two sides whose values can be set at will."""
-
-    class_leaves: bool = False
-    """Whether the two sides of a weak-learner can hold a value for each of several classes."""
+    """Whether a weak-learner has two sides whose values, one or one for each class, can be set at
+    will."""
 
     sums_by_rows: bool = False
     """Whether `kernels.accumulate` does something."""

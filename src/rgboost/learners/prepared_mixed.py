@@ -52,10 +52,6 @@ class PreparedMixedStumps(Prepared):
     def free_leaves(self) -> bool:  # type: ignore[override]
         return not self.arrays.splits.signed
 
-    @property
-    def class_leaves(self) -> bool:  # type: ignore[override]
-        return self.free_leaves
-
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         columns = as_columns(X)
         return mixed_arrays(columns, self.cuts, self.arrays.splits, self.arrays.columns, n_jobs)

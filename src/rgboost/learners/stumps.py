@@ -151,10 +151,6 @@ class PreparedStumps(Prepared):
     def free_leaves(self) -> bool:  # type: ignore[override]
         return not self.arrays.splits.signed
 
-    @property
-    def class_leaves(self) -> bool:  # type: ignore[override]
-        return self.free_leaves
-
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         if columns_with_missing(X).any():
             splits = self.arrays.splits

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .draws import draw_without_replacement
-from .layout import Layout, column_index
+from .layout import Layout
 from .rules import RandomLearners
 from .subset_size import resolve_subset_size
 
@@ -45,11 +45,6 @@ class RandomLearnersAndAlways(RandomLearners):
 
     def _parts(self, layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(weak-learners that are always in J, those that can be drawn)."""
-        n_columns = len(layout.offsets) - 1
-        names = layout.names
-        position = {} if names is None else {name: i for i, name in enumerate(names)}
-        kept = np.zeros(n_columns, dtype=bool)
-        for item in self.always:
-            kept[column_index(item, n_columns, position, "always_features")] = True
+        kept = layout.mark(self.always, "always_features")
         is_always = np.repeat(kept, np.diff(layout.offsets))
         return np.flatnonzero(is_always), np.flatnonzero(~is_always)

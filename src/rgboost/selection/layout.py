@@ -34,6 +34,19 @@ class Layout:
     def n_groups(self) -> int:
         return len(self.group_start) - 1
 
+    @property
+    def position(self) -> dict[str, int]:
+        """The index of every name; empty if there are none."""
+        return {} if self.names is None else {name: i for i, name in enumerate(self.names)}
+
+    def mark(self, features: Iterable[int | str], parameter: str) -> NDArray[np.bool_]:
+        """Which features a parameter means that gives them by name or index."""
+        position, n_columns = self.position, len(self.offsets) - 1
+        marked = np.zeros(n_columns, dtype=bool)
+        for item in features:
+            marked[column_index(item, n_columns, position, parameter)] = True
+        return marked
+
     @classmethod
     def make(
         cls,

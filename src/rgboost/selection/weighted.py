@@ -71,13 +71,8 @@ class WeightedGroups(SelectionRule):
         self, layout: Layout
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """(groups that are always in J, groups that can be drawn, weights of these)."""
-        n_columns = len(layout.offsets) - 1
-        names = layout.names
-        position = {} if names is None else {name: i for i, name in enumerate(names)}
-        kept = np.zeros(n_columns, dtype=bool)
-        for item in self.always:
-            kept[column_index(item, n_columns, position, "always_features")] = True
-        by_column = check_feature_weights(self.weights, n_columns, position)
+        kept = layout.mark(self.always, "always_features")
+        by_column = check_feature_weights(self.weights, len(kept), layout.position)
         if layout.n_groups == 0:
             none = np.zeros(0, np.int64)
             return none, none, np.zeros(0)

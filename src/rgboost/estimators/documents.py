@@ -1,0 +1,140 @@
+"""What the docstrings of the regressor and the classifier share: parameters, attributes, `fit`."""
+
+PARAMETERS = """
+    loss : str or Loss
+        {losses}
+        or an object of `rgboost.losses`, also one of your own.
+    learner : "stumps" or LearnerFamily
+        ``"stumps"`` are `Stumps` with free leaves, ``max_bins`` and ``binning``; or a family
+        object of `rgboost.learners`, to which these two do not apply.
+    selection : {{"all", "learners", "group", "groups"}} or SelectionRule
+        Types 0 to 3: which weak-learners an iteration looks at. ``"all"``: every one (the
+        Gradient Boosting Machine). ``"learners"``: ``subset_size`` of them. ``"group"``: those
+        of one group. ``"groups"``: those of ``subset_size`` groups. Or a rule object of
+        `rgboost.selection`, which brings its own t.
+    subset_size : int, float, "sqrt" or "all"
+        t: a count; a fraction, rounded to the nearest integer, at least 1; the integer part of
+        the square root; or all. Smaller is faster per iteration and regularises.
+    groups : list of lists of features, optional
+        A partition of the features by index or name. Default: every feature is a group.
+    feature_weights : dict or array-like, optional
+        Weights with which features are drawn: by name or index (1 for the others), or one for
+        each feature. The ``subset_size`` groups are drawn one after the other without
+        replacement, each time with probabilities proportional to the weights of the groups that
+        are left; a group's weight is the sum of those of its features; 0 is never drawn. For
+        ``selection`` ``"group"`` and ``"groups"``. Default: the uniform draws of the paper.
+    always_features : list of features, optional
+        Features, by name or index, that are in every subset: with ``selection="learners"`` all
+        their weak-learners, with ``"group"`` and ``"groups"`` their groups; ``subset_size`` of the
+        others are drawn besides.
+    monotone_constraints : dict or array-like of {{-1, 0, 1}}, optional
+        By name or index, or one for each feature. 1: the function of the feature may not fall;
+        -1: it may not rise; 0: no constraint. The value of missing entries is free; a categorical
+        feature cannot be constrained. With constant steps or line search; not for more than two
+        classes.
+    step : {{"auto", "constant", "line-search", "leaf-search", "newton"}} or StepRule
+        ``"constant"``: 1/sigma, sigma the smoothness of the loss. ``"line-search"``: the best
+        step along the weak-learner. ``"leaf-search"``: the best value for each side of a stump.
+        ``"newton"``: sum of residuals over sum of curvatures on each side, as tree libraries do.
+        ``"auto"``: constant if the loss is smooth, else Newton if it has a Newton step, else leaf
+        search (line search if the learner is not stumps with free leaves).
+    learning_rate : float
+        Multiplies the step. Defaults: 0.2 for regression; 1 for classification, where the step
+        1/sigma is small already.
+    max_iter : int, "auto" or "cv"
+        Number of iterations, at most. ``"cv"``: as many as have the smallest loss in
+        cross-validation with ``cv`` folds, at most 20,000; see ``ensemble`` for what follows. With
+        the squared loss and stumps the folds cost one pass over the data, and bins come from all
+        rows; with other losses, ``cv`` fits. Rows are not held out besides; ``n_iter_no_change``
+        and ``tol`` end the search. ``"auto"``: ``"cv"`` below 2,000 rows, and up to 100,000 rows
+        where it takes one pass; else up to 20,000 until early stopping ends the fit; and 100 if
+        there are fewer than 30 rows.
+    cv : int, splitter or list of (train, test) rows
+        The folds of ``max_iter="cv"``: their number, for folds at random (of each class the same
+        share); or folds of yours that hold out every row once, as scikit-learn's GroupKFold does.
+    ensemble : bool
+        What follows cross-validation where the folds cost one pass. True: the model is the mean of
+        the ``cv`` models, each of the rows outside a fold, which predicts better than one of them
+        and needs no further fit. The mean of additive models is an additive model like others.
+        False, and in all other cases (other losses, ``warm_start``, ``resume``): a fit to all rows.
+    early_stopping : {{"auto", True, False}}
+        Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
+        ``X_val, y_val``, or if ``max_iter="auto"`` says so. With validation rows of either kind
+        the fitted model is the one of the best iteration, whether the fit stopped early or not.
+    validation_fraction : float
+        The share of the training rows that is held out, if no validation rows are given.
+    n_iter_no_change : int
+        How many iterations to wait for the validation loss to fall.
+    tol : float
+        The smallest relative fall of the validation loss that counts.
+    max_bins : int, None, "auto" or "paper"
+        Bins per feature. ``"auto"``: one for 20 rows, at least 32 and at most 255. None: every
+        distinct value is a split. ``"paper"``: 100 above 10,000 rows, None below.
+    binning : {{"quantile", "hybrid"}}
+        Thresholds at quantiles; or half of them there and half evenly spaced.
+    categorical_features : "from_dtype", None, or list of names, indices or booleans
+        Features that are split into sets of categories. ``"from_dtype"``: the columns of a data
+        frame that hold categories or strings. A category that was not there at fit time counts as
+        a missing value. Missing values (NaN, None, null) need no preparation: each split learns
+        which side they take; a feature that had none at fit time adds its average where one is
+        missing.
+    min_weight_fraction_leaf : float
+        The least share of the weight of all rows on either side of a split.
+    init : {{"zero", "best"}}
+        Start from the score 0, or from the constant with the smallest loss.
+    ridge : float
+        ridge/2 f^2 is added to a loss given by name.
+    engine : {{"auto", "direct", "gram", "surrogate"}}
+        How the iterations are computed. ``"direct"``: on the rows. ``"gram"``: on statistics of
+        the rows (squared loss, stumps); the same iterates at a cost that does not depend on the
+        number of rows. ``"auto"``: the one of these two that is expected to be faster.
+        ``"surrogate"``: blocks of iterations on quadratic models of a smooth loss; the fastest
+        way to the optimum, by other iterates.
+    gram_memory : int or None
+        Bytes that the statistics of the Gram and surrogate engines may take. None: a quarter of
+        the machine's memory. If it is used up, the direct engine goes on.
+    n_jobs : int or None
+        Threads. None: as many as the process may use. Results do not depend on it.
+    random_state : int, RandomState or None
+        Seed of the random subsets.
+    warm_start : bool
+        Go on with the fit before, with the same data, until ``max_iter`` iterations are done in
+        all: bit for bit the model of one longer fit with the engine that it began with. The scores
+        of the rows are kept in the estimator for that.
+    callbacks : list of callables, optional
+        Called while fitting; see `rgboost.callbacks`.
+    verbose : int
+        0: quiet. 1: a progress bar with the losses. 2: a log message every second instead (see
+        `rgboost.callbacks.LogProgress`). Quiet inside joblib.
+"""
+
+ATTRIBUTES = """
+    model_ : the fitted additive model: tables per feature, and the path of weak-learners.
+    coverage_ : where the training rows lie on the features that the model uses; None for a
+        dictionary.
+    feature_importances_ : see the property.
+    trace_ : Trace. ``trace_.train_loss`` has ``n_iter_ + 1`` entries.
+    n_iter_ : number of iterations done; with ``ensemble``, of all ``cv`` runs in turn, and the
+        losses of ``trace_`` are means over the runs.
+    cv_loss_ : after cross-validation, the mean loss of held-out rows after 0, 1, ... iterations.
+    best_iteration_ : the iteration that the model is of: where the validation loss was smallest,
+        or ``n_iter_`` if there were no validation rows. Stages end there.
+    loss_ : the loss that was minimised.
+    intercept_ : the score that the iterations started from.
+    n_learners_ : K, the number of weak-learners.
+    subset_size_ : t as a number.
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+    input_ : names of the features and labels of their categories.
+"""
+
+
+FIT = """Fit the model to the rows of X and their {labels} y, optionally with weights.
+
+        ``X_val, y_val`` (and ``sample_weight_val``) are validation rows for early stopping; none
+        of the training rows is held out then. ``resume`` is the file of a checkpoint
+        (`rgboost.callbacks.Checkpoint`) of a fit to the same data: it goes on from there.
+
+        Ctrl-C ends the fit after the iterations that are under way: the estimator is left fitted
+        with what was done until then, and KeyboardInterrupt is raised. If nothing was done yet, or
+        if the fit fails, the estimator is left as it was.
+        """

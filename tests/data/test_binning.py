@@ -125,7 +125,7 @@ def test_more_than_256_bins_are_two_bytes():
     x = np.arange(300.0)[:, None]
     cuts, codes = bin_dense(x, make_plan(None, "quantile"))
     assert codes.dtype == np.uint16
-    np.testing.assert_array_equal(codes[0], np.arange(300))
+    np.testing.assert_array_equal(codes[0, :300], np.arange(300))
     assert encode_dense(x, cuts).dtype == np.uint16
     few = np.repeat(np.arange(3.0), 200)[:, None]
     assert bin_dense(few, make_plan(None, "quantile"))[1].dtype == np.uint8
@@ -167,3 +167,13 @@ def test_encoding_unseen_sparse_rows():
         stored = slice(entries.indptr[g], entries.indptr[g + 1])
         column[entries.rows[stored]] = entries.codes[stored]
         np.testing.assert_array_equal(column, dense[g, :20])
+
+
+@pytest.mark.parametrize("n_rows", range(300, 308))
+def test_bins_that_turn_out_to_be_few_are_stored_in_one_byte(n_rows):
+    """More than 256 bins are allowed, and no column has so many values."""
+    X = np.random.default_rng(0).integers(0, 20, (n_rows, 3)).astype(float)
+    cuts, codes = bin_dense(X, make_plan(1024, "quantile"))
+    assert codes.dtype == np.uint8
+    assert codes.shape[1] % 8 == 0
+    np.testing.assert_array_equal(codes, encode_dense(X, cuts))

@@ -143,9 +143,9 @@ def encode_sparse(X: SparseColumns, cuts: Cuts, n_jobs: int = 1) -> SparseCodes:
 
 
 def empty_codes(n_features: int, n_rows: int, code_type: type) -> NDArray[np.unsignedinteger]:
-    """Room for bins, padded so that rows of features can be read as 8-byte words."""
-    per_word = 8 // np.dtype(code_type).itemsize
-    padded = n_rows + -n_rows % per_word
+    """Room for bins, padded so that rows of features can be read as 8-byte words, also once they
+    are stored in one byte."""
+    padded = n_rows + -n_rows % 8
     codes: NDArray[np.unsignedinteger] = np.empty((n_features, padded), code_type)
     codes[:, n_rows:] = 0
     return codes

@@ -4,13 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # The benchmark has an environment of its own, with the peers. Options: make bench BENCH="--fresh"
+# Sets: short, full.
+SET ?= short
 BENCH_VENV := .venv-bench
 BENCH_STAMP := $(BENCH_VENV)/.installed
 OLDEST_VENV := .venv-oldest
 OLDEST_STAMP := $(OLDEST_VENV)/.installed
 PEERS := lightgbm catboost interpret-core
 
-.PHONY: demo test lint unit kernels oldest bench bench-full clean clean-cache
+.PHONY: demo test lint unit kernels oldest bench clean clean-cache
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rgboost needs Python 3.11 or later; set PYTHON=...")'
@@ -54,11 +56,8 @@ $(BENCH_STAMP): pyproject.toml
 		|| $(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check xgboost
 	touch $(BENCH_STAMP)
 
-bench: $(BENCH_STAMP)  ## speed against every peer, short set (under 5 minutes)
-	$(BENCH_VENV)/bin/python -m benchmarks.run --set short $(BENCH)
-
-bench-full: $(BENCH_STAMP)  ## the full set
-	$(BENCH_VENV)/bin/python -m benchmarks.run --set full $(BENCH)
+bench: $(BENCH_STAMP)  ## speed and test loss against every peer (under 5 minutes; SET=full: all)
+	$(BENCH_VENV)/bin/python -m benchmarks.run --set $(SET) $(BENCH)
 
 clean-cache:  ## after a change to a kernel that others call
 	find src tests -name "*.nb[ic]" -delete

@@ -1,7 +1,7 @@
 """rgboost against its peers with stumps, on the same rows, threads, bins and number of stumps.
 
     make bench                                  # short set, less than five minutes
-    make bench-full                             # full set
+    make bench SET=full                         # full set
     RGBOOST_DATA=folder make bench              # with a9a and colon-cancer (see rgboost.data)
     make bench BENCH="--only rates --fresh"     # one case, once more
 

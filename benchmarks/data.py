@@ -44,9 +44,10 @@ def text(
     length = rng.lognormal(0.0, 0.5, n)
     popularity = 1.0 / (np.arange(p) + 20.0)
     drawn = 3 * n_stored  # frequent words come several times a row, which counts once
-    row = rng.choice(n, drawn, p=length / length.sum()).astype(np.int64)
-    column = rng.choice(p, drawn, p=popularity / popularity.sum())
-    cell = np.unique(row * p + column)
+    row = np.repeat(np.arange(n), rng.multinomial(drawn, length / length.sum()))
+    column = np.repeat(np.arange(p), rng.multinomial(drawn, popularity / popularity.sum()))
+    cell = np.sort(row * p + rng.permutation(column))
+    cell = cell[np.diff(cell, prepend=-1) > 0]
     cell = np.sort(rng.permutation(cell)[:n_stored])
     row, column = cell // p, cell % p
     value = (1.0 + rng.exponential(1.0, len(cell))) * np.log(n * popularity[0] / popularity[column])

@@ -42,7 +42,7 @@ def section(results: dict[str, Any]) -> str:
     named = {"LightGBM": "lightgbm", "XGBoost": "xgboost-cpu", "CatBoost": "catboost"}
     packages = [f"{peer} {versions[name]}" for peer, name in named.items() if name in versions]
     packages += [f"interpret {versions['interpret-core']}"] * ("interpret-core" in versions)
-    make = "make bench" if results["set"] == "short" else "make bench-full"
+    make = "make bench" if results["set"] == "short" else "make bench SET=full"
     text = (
         f"`{make}` measures it on your machine, and `python -m benchmarks.readme "
         f"out/bench/{results['set']}` writes it here: stumps in every library, the same rows, bins "

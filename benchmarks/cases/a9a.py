@@ -20,7 +20,7 @@ NAME = "a9a 26,048 x 123"
 TARGET = 0.3215
 """Mean training log-loss, the ridge not counted."""
 LEARNING_RATES = (1.0, 0.3, 0.1)
-MOST = 4000
+MOST = {"short": 1000, "full": 4000}
 """Stumps in which a peer has to reach the target."""
 GRID = np.unique(np.geomspace(100, 20_000, 40).round(-1).astype(int))
 """Stumps that the surrogate engine is tried with."""
@@ -65,7 +65,7 @@ def to_target(bench: Bench) -> None:
     for peer in peers:
         best = _best_rate(bench, peer, X, y)
         if best is None:
-            notes.append(f"{peer.name} does not reach it in {MOST:,} stumps")
+            notes.append(f"{peer.name} does not reach it in {MOST[bench.set]:,} stumps")
             continue
         rate, losses = found[peer.name] = best
         its = _spec(bench, X, learning_rate=rate)
@@ -112,7 +112,7 @@ def _best_rate(bench: Bench, peer: Peer, X: Any, y: NDArray) -> tuple[float, NDA
     for rate in LEARNING_RATES:
         bench.say(f"{peer.name}, learning rate {rate:g}")
         spec = _spec(bench, X, learning_rate=rate, threads=1)
-        most = MOST if best is None else len(best[1])
+        most = MOST[bench.set] if best is None else len(best[1])
         try:
             losses = peer.losses(peer.bin(X, y, spec), spec, most)
         except Exception as error:

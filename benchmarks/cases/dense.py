@@ -48,9 +48,10 @@ def total(bench: Bench) -> None:
 def rates(bench: Bench) -> None:
     """The direct engine, the paper's cost model, against histogram boosting."""
     X, y = data.dense(N, P)
-    ours, peers = Rgboost("direct"), [ALL["LightGBM"], ALL["XGBoost"]]
-    bench.warm_up([ours, *peers], X, y, bench.spec(X, t=9))
-    everyone = [ours, *peers]
+    everyone: list[Peer] = [Rgboost("direct"), ALL["LightGBM"]]
+    if bench.is_full:
+        everyone.append(ALL["XGBoost"])
+    bench.warm_up(everyone, X, y, bench.spec(X, t=9))
     binned = {peer.name: peer.bin(X, y, bench.spec(X)) for peer in everyone}
     grid = list(RATES) if bench.is_full else [9, 90]
     runs = [(t, bench.threads) for t in grid]

@@ -10,7 +10,7 @@ from ..quality import PATIENCE, measure
 from ..quality_data import SETS
 from .base import Bench, Case, Figure, Unit
 
-SHORT = ("diabetes", "breast-cancer")
+SHORT = ("diabetes",)
 ADDITIVE = {
     "rgboost": "rgboost",
     "EBM": "EBM",
@@ -62,4 +62,4 @@ def quality(bench: Bench) -> None:
                 )
 
 
-CASES = (Case("quality", "Test loss at default settings", quality, ("full",)),)
+CASES = (Case("quality", "Test loss at default settings", quality),)

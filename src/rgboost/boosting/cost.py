@@ -65,7 +65,7 @@ def gram_bytes(problem: Problem) -> float:
     layout = problem.prepared.layout
     sizes = np.sort(np.diff(layout.offsets))[::-1]
     rows = float(sizes[: problem.recorder.n_iter].sum())
-    per_entry = np.dtype(gram_type(problem)).itemsize
+    per_entry = np.dtype(gram_type(problem.weight)).itemsize
     if problem.held is not None:
         per_entry += 4 if problem.held.weight is None else 8
     return rows * layout.n_learners * per_entry

@@ -54,14 +54,14 @@ def cross_validate(
 
 def _losses_of_runs(runs: FoldRuns, n_iter: int, rule: EarlyStopping) -> NDArray[np.float64] | None:
     """From statistics; None if Gram rows do not fit into memory."""
-    losses = [sum(one.held_loss for one in runs.folds) / runs.held_weight]
+    losses = [sum(one.held_loss for one in runs.folds) / runs.held_mass]
     with rule:
         rule.observe(losses)
         while len(losses) <= n_iter and rule.stop_at is None:
             records = runs.go_on(min(CHUNK, n_iter + 1 - len(losses)))
             if records is None:
                 return None
-            held = np.sum([record.held_loss[1:] for record in records], axis=0) / runs.held_weight
+            held = np.sum([record.held_loss[1:] for record in records], axis=0) / runs.held_mass
             losses += held.tolist()
             rule.observe(held.tolist())
     return np.array(losses if rule.stop_at is None else losses[: rule.stop_at + 1])

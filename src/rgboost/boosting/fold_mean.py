@@ -58,7 +58,7 @@ def boost_mean(
         problem.recorder = Recorder(n_folds * n_iter, offsets, weight, weight)
         problem.recorder.engine = f"gram: the mean of {n_folds} runs"
         fits: list[bool] = []
-        interrupted = interruptible(problem, lambda: fits.append(_run_all(runs, rule)))
+        interrupted = interruptible(problem, lambda: fits.append(run_folds(runs, rule)))
     problem.end()
     if fits == [False]:
         return None
@@ -66,13 +66,13 @@ def boost_mean(
     return outcome(problem, stop_at, interrupted)
 
 
-def _run_all(runs: FoldRuns, rule: EarlyStopping) -> bool:
+def run_folds(runs: FoldRuns, rule: EarlyStopping) -> bool:
     """Run until the rule holds or a callback wants to stop; False if Gram rows do not fit."""
     problem, n_folds = runs.problem, len(runs.folds)
     recorder = problem.recorder
     begun = time.perf_counter()
     with rule:
-        rule.observe([sum(one.held_loss for one in runs.folds) / runs.held_weight])
+        rule.observe([sum(one.held_loss for one in runs.folds) / runs.held_mass])
         while recorder.left_to_do and rule.stop_at is None:
             n = min(CHUNK, recorder.left_to_do // n_folds)
             records = runs.go_on(n)
@@ -80,10 +80,9 @@ def _run_all(runs: FoldRuns, rule: EarlyStopping) -> bool:
                 return False
             _write_choices(recorder, records)
             losses = [
-                record.loss / one.train.total_weight
-                for record, one in zip(records, runs.folds, strict=True)
+                record.loss / one.mass for record, one in zip(records, runs.folds, strict=True)
             ]
-            held = np.sum([record.held_loss for record in records], axis=0) / runs.held_weight
+            held = np.sum([record.held_loss for record in records], axis=0) / runs.held_mass
             _write_losses(recorder, np.mean(losses, axis=0), held, n_folds)
             end = recorder.done + n * n_folds
             recorder.finish_block(

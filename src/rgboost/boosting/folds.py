@@ -11,7 +11,7 @@ bins, up to rounding.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,7 +26,7 @@ from ..selection import Subsets
 from .cost import TYPICAL_ITERATIONS, choose_engine
 from .gram import GramRows, default_gram_memory, gram_obstacle, gram_type, step_share
 from .gram_loop import GramState, Pending, make_work, run_gram_block
-from .make_problem import make_problem
+from .make_problem import make_problem, total_weight
 from .problem import Problem
 from .record import Record
 from .statistics import Columns, MemoryStatistics
@@ -35,14 +35,33 @@ CHUNK = 128
 """Iterations that the runs do before rules of stopping and callbacks look at them."""
 
 
+@dataclass(frozen=True)
+class FoldRows:
+    """The rows of a fold: weak-learners on them, labels and weights (None: all 1).
+
+    ``mass`` is what the sum of their losses is divided by to have a mean; ``loss`` is added to it.
+    """
+
+    arrays: Any
+    y: NDArray[np.float64]
+    weight: NDArray[np.float64] | None
+    mass: float
+    loss: float = 0.0
+
+
 @dataclass
 class Fold:
-    """One of the runs: its statistics, its generator, where it starts from and where it stands."""
+    """One of the runs: its statistics, its generator, where it starts from and where it stands.
+
+    ``mass`` and ``held_mass`` belong to the rows that it is fitted to, and to the others.
+    """
 
     start: float
     splits: Any
     train: GramState
     held: GramState
+    mass: float
+    held_mass: float
     rng: np.random.Generator
     pending: Pending = field(default_factory=lambda: Pending(np.full(1, -1, np.int64), np.zeros(2)))
 
@@ -80,31 +99,33 @@ class RestOfFolds:
 class FoldRuns:
     """k runs that go on block by block, each without the rows of one fold.
 
-    ``problem`` is the fit to all rows X (squared loss, stumps), whose bins and rules are used.
-    ``fold`` has the number 0, 1, ..., k - 1 of each row's fold. The seed of a run is (``seed``,
-    its fold). ``best_start``: a run starts from the mean label of its training rows, not from the
-    problem's start.
+    ``problem`` is the fit to all rows (squared loss, stumps), whose bins and rules are used;
+    ``rows`` are those of each fold. The seed of a run is (``seed``, its fold). ``best_start``: a
+    run starts from the mean label of its training rows, not from the problem's start.
     """
 
     def __init__(
         self,
         problem: Problem,
-        X: Any,
-        fold: NDArray[np.int64],
+        rows: Sequence[FoldRows],
         seed: int,
         best_start: bool,
         memory: int,
     ) -> None:
-        n_folds = int(fold.max()) + 1
+        n_folds = len(rows)
         offsets = problem.prepared.arrays.splits.offsets
         self.problem = problem
         self.builders = Team(problem.n_jobs)
         self.pool = ThreadPoolExecutor(min(problem.n_jobs, n_folds), "rgboost")
-        self.gram = GramRows(offsets, [gram_type(problem)] * (2 * n_folds), memory)
-        parts = [_statistics(problem, X, fold == k, self.builders) for k in range(n_folds)]
+        kind = gram_type(rows[0].weight)
+        self.gram = GramRows(offsets, [kind] * (2 * n_folds), memory)
+        parts = [
+            MemoryStatistics(one.arrays, one.y, one.weight, Squared(), problem.start, self.builders)
+            for one in rows
+        ]
         rest = [RestOfFolds(self.gram, k, n_folds) for k in range(n_folds)]
         self.providers: list[Any] = [*parts, *rest]
-        self.folds = _folds(problem, parts, self.gram, seed, best_start)
+        self.folds = _folds(problem, rows, parts, self.gram, seed, best_start)
 
     def __enter__(self) -> FoldRuns:
         return self
@@ -114,8 +135,8 @@ class FoldRuns:
         self.builders.close()
 
     @property
-    def held_weight(self) -> float:
-        return sum(one.held.total_weight for one in self.folds)
+    def held_mass(self) -> float:
+        return sum(one.held_mass for one in self.folds)
 
     def go_on(self, n: int) -> list[Record] | None:
         """n iterations of every run, with the losses before and after them; None if Gram
@@ -198,27 +219,38 @@ def make_folds(
         X, y, n_iter=n_iter, validation=None, random_state=random_state, **settings
     )
     memory = default_gram_memory() if gram_memory is None else gram_memory
-    if not _takes_statistics(problem, engine, memory // (2 * (int(fold.max()) + 1))):
+    if not takes_statistics(problem, engine, memory // (2 * (int(fold.max()) + 1))):
         return None
     best_start = settings.get("start_score", 0.0) is None
-    return FoldRuns(problem, X, fold, random_state, best_start, memory)
+    rows = []
+    for its_rows, arrays in fold_arrays(problem, X, fold):
+        y, weight = (
+            problem.y[its_rows],
+            None if problem.weight is None else problem.weight[its_rows],
+        )
+        rows.append(FoldRows(arrays, y, weight, total_weight(y, weight)))
+    return FoldRuns(problem, rows, random_state, best_start, memory)
 
 
-def _takes_statistics(problem: Problem, engine: str, memory: int) -> bool:
+def fold_arrays(
+    problem: Problem, X: Any, fold: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.intp], Any]]:
+    """The rows of each fold, and the weak-learners on them."""
+    for k in range(int(fold.max()) + 1):
+        rows = np.flatnonzero(fold == k)
+        yield rows, problem.prepared.arrays_for(X[rows], problem.n_jobs)
+
+
+def takes_statistics(problem: Problem, engine: str, memory: int) -> bool:
     if engine == "gram":
         return gram_obstacle(problem) is None
     expected = min(problem.recorder.n_iter, TYPICAL_ITERATIONS)
     return choose_engine(problem, memory, expected) == "gram"
 
 
-def _statistics(problem: Problem, X: Any, rows: NDArray[np.bool_], team: Team) -> MemoryStatistics:
-    arrays = problem.prepared.arrays_for(X[rows], problem.n_jobs)
-    weight = None if problem.weight is None else problem.weight[rows]
-    return MemoryStatistics(arrays, problem.y[rows], weight, Squared(), problem.start, team)
-
-
 def _folds(
     problem: Problem,
+    rows: Sequence[FoldRows],
     parts: list[MemoryStatistics],
     gram: GramRows,
     seed: int,
@@ -233,7 +265,8 @@ def _folds(
     totals = np.array([weight[1] for weight in weights])
     left_sums = np.array([one.left_sums for one in sums])
     residuals = np.array([one.total for one in sums])
-    losses = np.array([one.loss for one in sums])
+    losses = np.array([one.loss for one in sums]) + np.array([one.loss for one in rows])
+    masses = np.array([one.mass for one in rows])
     folds = []
     for k in range(len(parts)):
         here = np.arange(len(parts)) == k
@@ -255,6 +288,7 @@ def _folds(
         train = state(~here, gram.blocks[len(parts) + k])
         held = state(here, gram.blocks[k])
         its_splits = weighted_splits(splits, train.left_weight, train.total_weight)
-        start = problem.start + shift
-        folds.append(Fold(start, its_splits, train, held, np.random.default_rng([seed, k])))
+        start, rng = problem.start + shift, np.random.default_rng([seed, k])
+        mass, held_mass = float(masses[~here].sum()), float(masses[k])
+        folds.append(Fold(start, its_splits, train, held, mass, held_mass, rng))
     return folds

@@ -66,9 +66,9 @@ def loop_threads(n_jobs: int, n_splits: int) -> int:
     return max(1, min(n_jobs, n_splits // _SPLITS_PER_THREAD))
 
 
-def gram_type(problem: Problem) -> Any:
+def gram_type(weight: NDArray[np.float64] | None) -> Any:
     """Counts of rows are exact as 32-bit integers, half the memory of weights."""
-    return np.uint32 if problem.weight is None else np.float64
+    return np.uint32 if weight is None else np.float64
 
 
 def step_share(rule: ConstantRule | SearchRule) -> float:
@@ -156,12 +156,12 @@ def run_gram(problem: Problem, memory: int) -> None:
             problem.prepared.arrays, problem.y, problem.weight, loss, start, builders
         )
         providers = [rows]
-        dtypes = [gram_type(problem)]
+        dtypes = [gram_type(problem.weight)]
         if held is not None:
             providers.append(
                 MemoryStatistics(problem.held_arrays, held.y, held.weight, loss, start, builders)
             )
-            dtypes.append(np.uint32 if held.weight is None else np.float64)
+            dtypes.append(gram_type(held.weight))
         gram = GramRows(splits.offsets, dtypes, memory)
         states = [_state(p, b, gram) for p, b in zip(providers, gram.blocks, strict=True)]
         kept = problem.rows_to_resume("gram")

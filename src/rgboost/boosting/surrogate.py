@@ -116,7 +116,7 @@ class Majoriser(QuadraticModel):
         assert problem.loss.smoothness is not None
         self.splits = problem.prepared.arrays.splits
         self.sigma = problem.loss.smoothness
-        self.gram = GramRows(self.splits.offsets, [gram_type(problem)], memory)
+        self.gram = GramRows(self.splits.offsets, [gram_type(problem.weight)], memory)
         self.rows = rows
         self.left_weight, self.total_weight = rows.bin_weights()
 

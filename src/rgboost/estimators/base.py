@@ -28,11 +28,16 @@ from .folds import FoldPlan
 from .holdout import StoppingPlan, TrainingRows
 from .rows import accepts_missing, check_held_rows, check_rows
 
+MEAN_RATE = 0.2
+"""``learning_rate="auto"`` where the model is the mean of several."""
+
 
 class BaseRGBM(FittedModelMixin, BaseEstimator):
     """Parameters, the fit of a score, and the score of new rows."""
 
     input_: InputSchema
+    _single_rate = MEAN_RATE
+    """``learning_rate="auto"`` where the model is a single run."""
 
     def __init__(
         self,
@@ -46,7 +51,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         always_features: Any = None,
         monotone_constraints: Any = None,
         step: Any = "auto",
-        learning_rate: float = 0.2,
+        learning_rate: float | str = "auto",
         max_iter: int | str = "auto",
         cv: Any = 5,
         ensemble: bool = True,
@@ -159,6 +164,13 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         family = self._constrained_family()
         return default_step(loss, isinstance(family, Stumps) and family.leaves == "free")
 
+    def _rate(self, of_mean: bool = False) -> float:
+        """The learning rate, of the mean of several models or of one."""
+        if type(self.learning_rate) is str:
+            check_option(self.learning_rate, "learning_rate", ["auto"])
+            return MEAN_RATE if of_mean else self._single_rate
+        return check_positive(self.learning_rate, "learning_rate")
+
     def _fit_score(
         self, rows: TrainingRows, loss: Loss, *, stratified: bool = False, resume: Any = None
     ) -> bool:
@@ -181,7 +193,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             learner=learner,
             selection=selection,
             step=self._step_rule(loss),
-            learning_rate=check_positive(self.learning_rate, "learning_rate"),
+            learning_rate=self._rate(),
             start_score=0.0 if self.init == "zero" else None,
             groups=self.groups,
             names=getattr(self, "feature_names_in_", None),
@@ -198,7 +210,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         folds = FoldPlan(self.max_iter, self.cv, stratified, plan, seeds[1])
         boosted = None
         if self.ensemble and not self.warm_start and state is None and folds.want_mean(rows):
-            mean = folds.mean(rows, settings, listeners)
+            mean = folds.mean(rows, {**settings, "learning_rate": self._rate(True)}, listeners)
             if mean is not None:
                 boosted, self.cv_loss_ = mean
         if boosted is None:

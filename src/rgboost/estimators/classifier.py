@@ -51,6 +51,8 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
     True
     """
 
+    _single_rate = 1.0
+
     def __init__(
         self,
         *,
@@ -63,7 +65,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         always_features: Any = None,
         monotone_constraints: Any = None,
         step: Any = "auto",
-        learning_rate: float = 1.0,
+        learning_rate: float | str = "auto",
         max_iter: int | str = "auto",
         cv: Any = 5,
         ensemble: bool = True,

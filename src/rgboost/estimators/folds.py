@@ -16,6 +16,8 @@ from ..boosting import Boosted
 from ..boosting.callbacks import Callback
 from ..boosting.cross_validation import cross_validate
 from ..boosting.fold_mean import boost_mean
+from ..boosting.reweighted import boost_reweighted
+from ..losses import Squared
 from .holdout import StoppingPlan, TrainingRows, count_rarest
 
 MOST_ITERATIONS = 20_000
@@ -77,7 +79,8 @@ class FoldPlan:
     ) -> tuple[Boosted, NDArray[np.float64]] | None:
         """The mean of the folds' models and their losses; None if not from statistics."""
         folds = self._folds(rows, settings)
-        boosted = boost_mean(**folds, callbacks=callbacks)
+        by_statistics = boost_mean if type(settings["loss"]) is Squared else boost_reweighted
+        boosted = by_statistics(**folds, callbacks=callbacks)
         if boosted is None:
             return None
         losses = boosted.trace.validation_loss

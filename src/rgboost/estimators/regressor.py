@@ -77,7 +77,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         always_features: Any = None,
         monotone_constraints: Any = None,
         step: Any = "auto",
-        learning_rate: float = 0.2,
+        learning_rate: float | str = "auto",
         max_iter: int | str = "auto",
         cv: Any = 5,
         ensemble: bool = True,

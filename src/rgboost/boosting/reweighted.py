@@ -1,0 +1,262 @@
+"""The mean of k models of a smooth loss, from statistics of its quadratic model.
+
+Around scores f the loss is close to a weighted squared loss (iteratively reweighted least squares):
+
+    l(y, f + d) ~ l(y, f) - r d + h/2 d^2 = c + h/2 (z - f - d)^2,    z = f + r/h,  c = l - r^2/2h
+
+with r the residual, h the curvature. So k runs on the labels z and the weights h, each without one
+fold, come from statistics as those of the squared loss do (`rgboost.boosting.folds`). A round does
+that around the scores of the mean of the round before, from the null model on: z and h change from
+round to round, the runs begin anew. Rows that a run does not see are judged by the model of *their*
+loss; which scores it is made around only tells how exact it is.
+
+A step of r/h longer than the loss's ``newton_limit`` is where the quadratic model is far from the
+loss: there h is |r|/limit, which keeps the gradient. Rounds end when the loss itself, of the rows
+that the runs do not see, falls by little; a round after which it is larger is dropped.
+
+The first rounds need not be exact. They have few of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._team import Team
+from ..losses import Loss, Squared
+from ..steps import ConstantStep, LineSearch, NewtonStep, StepRule
+from .callbacks import Callback
+from .engine import Boosted, enter_all, interruptible, outcome
+from .fold_mean import run_folds
+from .folds import FoldRows, FoldRuns, fold_arrays, takes_statistics
+from .gram import add_path, default_gram_memory
+from .make_problem import make_problem, total_weight
+from .problem import Problem
+from .statistics import MemoryStatistics
+from .step_length import ConstantRule
+from .stopping import EarlyStopping, best_iteration
+from .trace import Recorder
+
+Vector = NDArray[np.float64]
+
+PILOT_ROWS = 5000
+PILOT_ROUNDS = 3
+"""Rounds on so many rows, to have scores to begin with. With fewer rows there are no others."""
+
+MOST_ROUNDS = 6
+ENOUGH = 0.01
+"""Rounds end when one lowers the loss of the rows that are not seen by less than this share."""
+
+_LEAST_CURVATURE = 1e-8
+
+
+def reweighted_obstacle(loss: Loss, step: StepRule, engine: str) -> str | None:
+    """Why a loss has no such rounds; None if it has."""
+    if loss.newton_limit is None or isinstance(loss, Squared) or loss.terms is None:
+        return f"{loss!r} has no quadratic model with weights that are positive"
+    if not isinstance(step, ConstantStep | LineSearch | NewtonStep):
+        return f"{step!r} is no step on a quadratic model"
+    if engine != "auto":
+        return f"engine={engine!r} is asked for"
+    return None
+
+
+def boost_reweighted(
+    X: Any,
+    y: Vector,
+    fold: NDArray[np.int64],
+    *,
+    loss: Loss,
+    step: StepRule,
+    n_iter: int,
+    rule: EarlyStopping,
+    learning_rate: float,
+    random_state: int,
+    callbacks: Sequence[Callback] = (),
+    engine: str = "auto",
+    gram_memory: int | None = None,
+    **settings: Any,
+) -> Boosted | None:
+    """The mean of k runs as of `rgboost.boosting.fold_mean.boost_mean`; None where statistics
+    cannot give it.
+
+    Steps are ``learning_rate`` times those to the minimum of the quadratic model along b. Losses
+    of the trace are those of the last round's quadratic model. Every round tells the callbacks of
+    its iterations.
+    """
+    if reweighted_obstacle(loss, step, engine) is not None:
+        return None
+    with ExitStack() as stack:
+        enter_all(stack, callbacks)
+        problem = make_problem(
+            X, y, loss=loss, step=step, n_iter=1, learning_rate=learning_rate, validation=None,
+            random_state=random_state, callbacks=tuple(callbacks), **settings,
+        )  # fmt: skip
+        problem.rule = ConstantRule(learning_rate, 1.0)
+        memory = default_gram_memory() if gram_memory is None else gram_memory
+        n_folds = int(fold.max()) + 1
+        like = replace(problem, loss=Squared(), weight=np.ones(1))
+        like.recorder = Recorder(n_iter, problem.prepared.layout.offsets, 1.0, None)
+        if not takes_statistics(like, engine, memory // (2 * n_folds)):
+            return None
+        team = stack.enter_context(Team(problem.n_jobs))
+        best_start = settings.get("start_score", 0.0) is None
+        rounds = Rounds(problem, X, fold, n_iter, rule, random_state, best_start, memory, team)
+        kept: list[Mean | None] = []
+        interrupted = interruptible(problem, lambda: kept.append(rounds.run()))
+    problem.end()
+    if kept and kept[0] is None:
+        return None
+    stop_at = None
+    if kept and kept[0] is not None:
+        problem.recorder, problem.start = kept[0].recorder, kept[0].start
+        stop_at = kept[0].stop_at
+    return outcome(problem, stop_at, interrupted)
+
+
+@dataclass
+class Mean:
+    """The mean of the models of a round: where it starts from, its tables, and the mean loss of
+    the rows that the runs did not see."""
+
+    recorder: Recorder
+    start: float
+    tables: Vector
+    held_loss: float
+    stop_at: int | None
+    wants_to_stop: bool
+
+
+@dataclass
+class Rounds:
+    """Rounds of k runs on quadratic models."""
+
+    problem: Problem
+    X: Any
+    fold: NDArray[np.int64]
+    n_iter: int
+    rule: EarlyStopping
+    seed: int
+    best_start: bool
+    memory: int
+    team: Team
+
+    def run(self) -> Mean | None:
+        """The best round; None if Gram rows do not fit or no round is worth keeping."""
+        pilot = self._pilot()
+        parts = self._parts(self.fold)
+        if pilot is None:
+            return self._rounds(self.problem, parts, PILOT_ROUNDS + MOST_ROUNDS)
+        for part in parts:
+            part.move(pilot.start, pilot.tables)
+        return self._rounds(self.problem, parts, MOST_ROUNDS)
+
+    def _null(self) -> Vector:
+        offsets = self.problem.prepared.layout.offsets
+        return np.zeros(int(offsets[-1]) + len(offsets) - 1)
+
+    def _pilot(self) -> Mean | None:
+        """Some rounds on some of the rows; None if there are no more rows than that."""
+        n_rows = len(self.problem.y)
+        if n_rows <= PILOT_ROWS:
+            return None
+        rng = np.random.default_rng([self.seed, n_rows])
+        some = rng.permutation(n_rows)[:PILOT_ROWS]
+        fold = np.full(n_rows, -1)
+        fold[some] = self.fold[some]
+        if len(np.unique(fold)) <= self.fold.max() + 1:  # a fold of its own has no row
+            return None
+        return self._rounds(replace(self.problem, callbacks=()), self._parts(fold), PILOT_ROUNDS)
+
+    def _parts(self, fold: NDArray[np.int64]) -> list[Part]:
+        """The rows of each fold, at the null model."""
+        problem = self.problem
+        parts = []
+        for rows, arrays in fold_arrays(problem, self.X, fold):
+            weight = None if problem.weight is None else problem.weight[rows]
+            exact = MemoryStatistics(
+                arrays, problem.y[rows], weight, problem.loss, problem.start, self.team
+            )
+            parts.append(Part(exact, total_weight(problem.y[rows], weight)))
+        return parts
+
+    def _rounds(self, problem: Problem, parts: list[Part], most: int) -> Mean | None:
+        best: Mean | None = None
+        for _ in range(most):
+            found = self._round(problem, parts)
+            if found is None:
+                return None
+            if not found.held_loss < (np.inf if best is None else best.held_loss):
+                return best
+            gained = np.inf if best is None else best.held_loss - found.held_loss
+            best = found
+            if gained < ENOUGH * found.held_loss or found.wants_to_stop:
+                break
+            for part in parts:
+                part.move(found.start, found.tables)
+        return best
+
+    def _round(self, problem: Problem, parts: list[Part]) -> Mean | None:
+        """k runs around the scores of the parts, and what the mean of their models is worth."""
+        rows = [part.quadratic() for part in parts]
+        mass = sum(one.mass for one in rows)
+        offsets = problem.prepared.layout.offsets
+        start = problem.start
+        with FoldRuns(problem, rows, self.seed, self.best_start, self.memory) as runs:
+            starts = [one.start for one in runs.folds]
+            recorder = Recorder(len(parts) * self.n_iter, offsets, mass, mass)
+            recorder.engine = f"gram: the mean of {len(parts)} runs on a quadratic model"
+            problem.recorder, problem.start = recorder, float(np.mean(starts))
+            fits = run_folds(runs, self.rule)
+        mean, problem.start = problem.start, start
+        if not fits:
+            return None
+        stop_at = None if self.rule.stop_at is None else len(parts) * self.rule.stop_at
+        best = best_iteration(recorder.trace(stop_at).validation_loss)  # type: ignore[arg-type]
+        held, tables = 0.0, self._null()
+        for k, part in enumerate(parts):
+            its_tables = self._tables(recorder, best, k, len(parts))
+            held += part.move(starts[k], its_tables)
+            tables += its_tables / len(parts)
+        wants = self.rule.stop_at is None and recorder.left_to_do > 0
+        return Mean(recorder, mean, tables, held / mass, stop_at, wants)
+
+    def _tables(self, recorder: Recorder, best: int, k: int, n_folds: int) -> Vector:
+        """What run k adds in each bin; its entries in the path are shares of the mean."""
+        its = slice(k, best, n_folds)
+        left, right = n_folds * recorder.left[its], n_folds * recorder.right[its]
+        tables = self._null()
+        add_path(recorder.offsets, recorder.learner[its].copy(), left, right, tables)
+        return tables
+
+
+@dataclass
+class Part:
+    """The rows of a fold, and their loss."""
+
+    exact: MemoryStatistics
+    mass: float
+
+    def move(self, start: float, tables: Vector) -> float:
+        """To the scores of a model; the sum of their losses there."""
+        self.exact.start = start
+        return self.exact.loss(tables)
+
+    def quadratic(self) -> FoldRows:
+        """Labels z, weights h and the sum of c of the quadratic model."""
+        rows, loss = self.exact.rows, self.exact.loss_function
+        residual = loss.residual(rows.y, rows.score)
+        least = np.maximum(_LEAST_CURVATURE, np.abs(residual) / loss.newton_limit)
+        curvature = np.maximum(loss.curvature(rows.y, rows.score), least)
+        weight = rows.weight if rows.weighted else 1.0
+        step = residual / curvature
+        constant = weight * (loss.value(rows.y, rows.score) - 0.5 * residual * step)
+        return FoldRows(
+            self.exact.arrays, rows.score + step, weight * curvature, self.mass,
+            float(constant.sum()),
+        )  # fmt: skip

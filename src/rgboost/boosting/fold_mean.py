@@ -55,7 +55,9 @@ def boost_mean(
         problem.start = float(np.mean([one.start for one in runs.folds]))
         weight = total_weight(problem.y, problem.weight)
         offsets = problem.prepared.layout.offsets
-        problem.recorder = Recorder(n_folds * n_iter, offsets, weight, weight)
+        problem.recorder = Recorder(
+            n_folds * n_iter, offsets, weight, weight, problem.prepared.set_bytes
+        )
         problem.recorder.engine = f"gram: the mean of {n_folds} runs"
         fits: list[bool] = []
         interrupted = interruptible(problem, lambda: fits.append(_run_all(runs, rule)))
@@ -104,6 +106,8 @@ def _write_choices(recorder: Recorder, records: list[Record]) -> None:
     recorder.left[now] = np.stack([one.left for one in records], axis=1).ravel() / n_folds
     recorder.right[now] = np.stack([one.right for one in records], axis=1).ravel() / n_folds
     recorder.gradient[now] = np.stack([one.gradient for one in records], axis=1).ravel()
+    sets = np.stack([one.sets for one in records], axis=1)
+    recorder.sets[now] = sets.reshape(-1, sets.shape[2])
 
 
 def _write_losses(recorder: Recorder, train: Vector, held: Vector, n_folds: int) -> None:

@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._team import Team
-from ..learners.splits import weighted_splits
 from ..losses import Squared
 from ..selection import Subsets
 from .cost import TYPICAL_ITERATIONS, choose_engine
-from .gram import GramRows, default_gram_memory, gram_obstacle, gram_type, step_share
-from .gram_loop import GramState, Pending, make_work, run_gram_block
+from .gram import GramRows, default_gram_memory, feature_of, gram_obstacle, gram_type, step_share
+from .gram_family import GramFamily, gram_family
+from .gram_loop import GramState, Pending, make_work
 from .make_problem import make_problem
 from .problem import Problem
 from .record import Record
@@ -96,15 +96,15 @@ class FoldRuns:
         memory: int,
     ) -> None:
         n_folds = int(fold.max()) + 1
-        offsets = problem.prepared.arrays.splits.offsets
         self.problem = problem
+        self.family = family = gram_family(problem)
         self.builders = Team(problem.n_jobs)
         self.pool = ThreadPoolExecutor(min(problem.n_jobs, n_folds), "rgboost")
-        self.gram = GramRows(offsets, [gram_type(problem)] * (2 * n_folds), memory)
-        parts = [_statistics(problem, X, fold == k, self.builders) for k in range(n_folds)]
+        self.gram = GramRows(family.offsets, [gram_type(problem)] * (2 * n_folds), memory)
+        parts = [_statistics(problem, family, X, fold == k, self.builders) for k in range(n_folds)]
         rest = [RestOfFolds(self.gram, k, n_folds) for k in range(n_folds)]
         self.providers: list[Any] = [*parts, *rest]
-        self.folds = _folds(problem, parts, self.gram, seed, best_start)
+        self.folds = _folds(problem, family, parts, self.gram, seed, best_start)
 
     def __enter__(self) -> FoldRuns:
         return self
@@ -124,7 +124,7 @@ class FoldRuns:
         Runs go on side by side until they need the Gram rows of another feature, which are made
         when all have come that far: results do not depend on which thread is faster.
         """
-        blocks = [_Block(self.problem, one, n) for one in self.folds]
+        blocks = [_Block(self.problem, self.family, one, n) for one in self.folds]
         waiting = blocks
         while waiting:
             list(self.pool.map(_Block.go_on, waiting))
@@ -136,7 +136,7 @@ class FoldRuns:
 
     def _provide(self, block: _Block) -> bool:
         """Make the Gram rows that a run waits for; whether they fit."""
-        feature = int(np.searchsorted(self.gram.offsets, block.needs, side="right")) - 1
+        feature = feature_of(self.problem.prepared.layout.offsets, block.fold.pending)
         if self.gram.row_start[feature] >= 0:  # another run needed them, too
             return True
         return self.gram.add([feature], self.providers)
@@ -145,13 +145,15 @@ class FoldRuns:
 class _Block:
     """Some iterations of a run under way."""
 
-    def __init__(self, problem: Problem, fold: Fold, n: int) -> None:
+    def __init__(self, problem: Problem, family: GramFamily, fold: Fold, n: int) -> None:
         self.rho = step_share(problem.rule)
+        self.family = family
         self.fold = fold
         self.work = make_work(problem.most_columns())
         self.subsets: Subsets = problem.selection.subsets(problem.prepared.layout, fold.rng, n)
         room = [np.empty(n) for _ in range(5)]
-        learner, sets = np.empty(n, np.int64), np.empty((n, 0), np.uint8)
+        learner = np.empty(n, np.int64)
+        sets = np.empty((n, problem.prepared.set_bytes), np.uint8)
         self.record = Record(room[0], room[1], learner, room[2], room[3], room[4], sets)
         self.done = 0
 
@@ -162,9 +164,9 @@ class _Block:
 
     def go_on(self) -> None:
         fold = self.fold
-        self.done = Team(1).run(
-            run_gram_block, fold.splits, fold.train, fold.held, 1.0, self.rho, self.subsets,
-            self.record, self.done, fold.pending, self.work,
+        self.done = self.family.run(
+            Team(1), fold.splits, fold.train, fold.held, self.rho, self.subsets, self.record,
+            self.done, fold.pending, self.work,
         )  # fmt: skip
 
     def losses_and_choices(self) -> Record:
@@ -189,8 +191,8 @@ def make_folds(
     """The runs; ``settings`` are those of `boost`.
 
     None where a fit would not use the Gram engine: with other losses than the squared one, with
-    missing values, categories and constraints, where Gram rows do not fit into memory, and where
-    there are so few rows and so many splits that passes over the rows are faster.
+    constraints, with missing values and categories in sparse rows, where Gram rows do not fit into
+    memory, and where there are so few rows and so many splits that passes over the rows are faster.
     """
     if engine not in ("auto", "gram") or type(settings["loss"]) is not Squared:
         return None
@@ -211,22 +213,24 @@ def _takes_statistics(problem: Problem, engine: str, memory: int) -> bool:
     return choose_engine(problem, memory, expected) == "gram"
 
 
-def _statistics(problem: Problem, X: Any, rows: NDArray[np.bool_], team: Team) -> MemoryStatistics:
+def _statistics(
+    problem: Problem, family: GramFamily, X: Any, rows: NDArray[np.bool_], team: Team
+) -> MemoryStatistics:
     arrays = problem.prepared.arrays_for(X[rows], problem.n_jobs)
     weight = None if problem.weight is None else problem.weight[rows]
-    return MemoryStatistics(arrays, problem.y[rows], weight, Squared(), problem.start, team)
+    return family.statistics(arrays, problem.y[rows], weight, problem.start, team)
 
 
 def _folds(
     problem: Problem,
+    family: GramFamily,
     parts: list[MemoryStatistics],
     gram: GramRows,
     seed: int,
     best_start: bool,
 ) -> list[Fold]:
     """The states of the null models, of the training rows and the rows that are held out."""
-    splits = problem.prepared.arrays.splits
-    null = np.zeros(int(splits.offsets[-1]) + len(splits.offsets) - 1)
+    null = np.zeros(family.n_tables)
     weights = [part.bin_weights() for part in parts]
     sums = [part.gradient(null) for part in parts]
     left_weights = np.array([weight[0] for weight in weights])
@@ -254,7 +258,7 @@ def _folds(
 
         train = state(~here, gram.blocks[len(parts) + k])
         held = state(here, gram.blocks[k])
-        its_splits = weighted_splits(splits, train.left_weight, train.total_weight)
+        its_splits = family.weighted(train.left_weight, train.total_weight)
         start = problem.start + shift
         folds.append(Fold(start, its_splits, train, held, np.random.default_rng([seed, k])))
     return folds

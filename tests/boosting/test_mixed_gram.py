@@ -18,7 +18,7 @@ from rgboost.learners import Stumps
 from rgboost.losses import Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
-from tests.boosting.test_folds import K, NEVER, SETTINGS, honest_losses
+from tests.boosting.test_folds import NEVER, SETTINGS, K, honest_losses
 from tests.conftest import JIT
 from tests.learners.test_mixed_stumps import mixed_problems
 

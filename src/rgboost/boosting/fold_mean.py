@@ -106,8 +106,8 @@ def _write_choices(recorder: Recorder, records: list[Record]) -> None:
     recorder.left[now] = np.stack([one.left for one in records], axis=1).ravel() / n_folds
     recorder.right[now] = np.stack([one.right for one in records], axis=1).ravel() / n_folds
     recorder.gradient[now] = np.stack([one.gradient for one in records], axis=1).ravel()
-    sets = np.stack([one.sets for one in records], axis=1)
-    recorder.sets[now] = sets.reshape(-1, sets.shape[2])
+    for k, one in enumerate(records):
+        recorder.sets[now][k::n_folds] = one.sets
 
 
 def _write_losses(recorder: Recorder, train: Vector, held: Vector, n_folds: int) -> None:

@@ -20,7 +20,7 @@ from ..learners.mixed_stumps import best_of_column
 from ..learners.splits import expected_sum, pick_split, shared_score
 from .gram_loop import note_nothing, share_of_columns
 from .loop import first_of_the_best, subset_of
-from .mixed_slots import parts_of_step, slot_left_sums
+from .mixed_slots import best_chosen, parts_of_step, slot_left_sums
 
 
 @kernel()
@@ -145,7 +145,12 @@ def search_slots(learners, state, subset, first, last, total, half, bins, work):
     base = shared_score(splits, total)
     slope, shift = expected_sum(splits, total)
     for k in range(start, stop):
-        slot_left_sums(columns, splits, slots, subset.columns[k], sums, total, bins)
-        score[k], learner[k], inner[k] = best_of_column(
-            columns, splits, subset, k, bins, slope, shift, base
-        )
+        if subset.restricted and not columns.categorical[subset.columns[k]]:
+            score[k], learner[k], inner[k] = best_chosen(
+                columns, splits, slots, subset, k, sums, total, bins, slope, shift, base
+            )
+        else:
+            slot_left_sums(columns, splits, slots, subset.columns[k], sums, total, bins)
+            score[k], learner[k], inner[k] = best_of_column(
+                columns, splits, subset, k, bins, slope, shift, base
+            )

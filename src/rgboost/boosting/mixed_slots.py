@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import kernel, scalar
+from .._math import largest
 from ..learners.mixed_splits import MixedColumns, sort_categories
 from ..learners.mixed_stumps import MixedStumps
-from ..learners.splits import Splits, weighted_splits
+from ..learners.splits import Splits, first_of_ties, weighted_splits
 
 _LIGHT = 1e-12
 """A side with less than this share of the weight has no rows: the rest is rounding."""
@@ -110,6 +111,35 @@ def slots_to_left(columns, slots, column, sums, total, out):
         out[m - 1] = total - missing
         for j in range(m - 1):
             out[m + j] = sums[first + j] + missing
+
+
+@scalar()
+def best_chosen(columns, splits, slots, subset, k, sums, total, bins, slope, shift, base):
+    """`best_of_column` for a numeric column k of a J that holds only some of its splits."""
+    column = subset.columns[k]
+    m, first, at = columns.n_values[column], splits.offsets[column], slots.start[column]
+    chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
+    n = chosen.shape[0]
+    scores = bins[n : 2 * n]
+    for i in range(n):
+        j, split = chosen[i], chosen[i] - first
+        if split < m - 1:
+            left = sums[at + split]
+        else:  # missing values on the right, then on the left
+            missing = sums[at + m - 1]
+            left = total - missing if split == m - 1 else sums[at + split - m] + missing
+        off = left - (slope * splits.left_weight[j] + shift)
+        bins[i] = left
+        scores[i] = off * off * splits.gain[j]
+        if columns.lightest > 0.0:
+            weight = splits.left_weight[j]
+            if min(weight, splits.total_weight - weight) < columns.lightest:
+                scores[i] = -np.inf
+    best = largest(scores, n)
+    if best < 0.0:
+        return -1.0, -1, 0.0
+    i = first_of_ties(scores, best, base)
+    return scores[i] + base, chosen[i], bins[i]
 
 
 @scalar()

@@ -46,6 +46,7 @@ CASES = {
     "gram": dict(engine="gram", loss=Squared()),
     "gram, weights": dict(engine="gram", loss=Squared(), weighted=True, n_jobs=2),
     "gram, sparse": dict(engine="gram", loss=Squared(), sparse=True, selection=AllLearners()),
+    "gram, categories": dict(engine="gram", loss=Squared(), mixed=True, n_jobs=2),
     "gram without memory": dict(engine="gram", loss=Squared(), gram_memory=200_000),
     "majoriser": dict(engine="surrogate", loss=Logistic(), n_features=60, weighted=True),
     "newton": dict(engine="surrogate", loss=Logistic()),

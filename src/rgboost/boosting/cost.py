@@ -3,7 +3,9 @@
 Nanoseconds, measured on one core of a 2023 server and meant to be right within a factor of two:
 
 - direct, an iteration: `CELL` for each entry of the data that the search reads, `ROW` a row;
-- gram, an iteration: `SPLIT` for each of the K splits (update) and each split in J (search);
+- gram, an iteration: `SPLIT` for each of the K sums (update) and each split in J (search). A sum
+  is that of a split, or of a bin of categories, where an update adds up a row for each member of a
+  set;
 - gram, a feature that is chosen for the first time: `PAIR` for each entry of the data, and
   `CUMULATE` for each entry of its Gram rows. No more features than iterations are ever chosen.
 
@@ -17,8 +19,11 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..learners.mixed_stumps import MixedStumps
 from .gram import gram_obstacle, gram_type
+from .gram_family import gram_family
 from .problem import Problem
 from .stopping import EarlyStopping
 
@@ -49,26 +54,42 @@ def direct_nanoseconds(problem: Problem, n_iter: int) -> float:
 def gram_nanoseconds(problem: Problem, n_iter: int) -> float:
     """The expected time of the iterations on statistics, the making of Gram rows included."""
     layout = problem.prepared.layout
-    n_splits = layout.n_learners
+    n_sums = int(sum_offsets(problem)[-1])
     n_features = len(layout.members)
     size, of = problem.selection.size(layout)
     chosen = min(n_features, n_iter)
-    per_iteration = SPLIT * n_splits * (1 + size / max(1, of))
-    per_feature = PAIR * problem.prepared.cells + CUMULATE * n_splits * n_splits / max(
-        1, n_features
-    )
+    searched = layout.n_learners * size / max(1, of)
+    per_iteration = SPLIT * (n_sums * rows_per_step(problem) + searched)
+    per_feature = PAIR * problem.prepared.cells + CUMULATE * n_sums * n_sums / max(1, n_features)
     return n_iter * per_iteration + chosen * per_feature
+
+
+def rows_per_step(problem: Problem) -> float:
+    """How many Gram rows a step adds up, on average over the features.
+
+    A set of categories has a row for each member, and its smaller side a quarter of them.
+    """
+    arrays, members = problem.prepared.arrays, problem.prepared.layout.members
+    if not isinstance(arrays, MixedStumps) or len(members) == 0:
+        return 1.0
+    categories = np.where(arrays.columns.categorical, arrays.columns.n_bins, 0)
+    return float(np.maximum(1.0, categories[members] / 4).mean())
+
+
+def sum_offsets(problem: Problem) -> NDArray[np.int64]:
+    """The first sum of each feature; see `rgboost.boosting.gram_family`."""
+    return gram_family(problem).offsets
 
 
 def gram_bytes(problem: Problem) -> float:
     """The memory of the Gram rows of all features that can be chosen."""
-    layout = problem.prepared.layout
-    sizes = np.sort(np.diff(layout.offsets))[::-1]
+    offsets = sum_offsets(problem)
+    sizes = np.sort(np.diff(offsets))[::-1]
     rows = float(sizes[: problem.recorder.n_iter].sum())
     per_entry = np.dtype(gram_type(problem.weight)).itemsize
     if problem.held is not None:
         per_entry += 4 if problem.held.weight is None else 8
-    return rows * layout.n_learners * per_entry
+    return rows * int(offsets[-1]) * per_entry
 
 
 def choose_engine(

@@ -55,7 +55,9 @@ def boost_mean(
         problem.start = float(np.mean([one.start for one in runs.folds]))
         weight = total_weight(problem.y, problem.weight)
         offsets = problem.prepared.layout.offsets
-        problem.recorder = Recorder(n_folds * n_iter, offsets, weight, weight)
+        problem.recorder = Recorder(
+            n_folds * n_iter, offsets, weight, weight, problem.prepared.set_bytes
+        )
         problem.recorder.engine = f"gram: the mean of {n_folds} runs"
         fits: list[bool] = []
         interrupted = interruptible(problem, lambda: fits.append(run_folds(runs, rule)))
@@ -103,6 +105,8 @@ def _write_choices(recorder: Recorder, records: list[Record]) -> None:
     recorder.left[now] = np.stack([one.left for one in records], axis=1).ravel() / n_folds
     recorder.right[now] = np.stack([one.right for one in records], axis=1).ravel() / n_folds
     recorder.gradient[now] = np.stack([one.gradient for one in records], axis=1).ravel()
+    for k, one in enumerate(records):
+        recorder.sets[now][k::n_folds] = one.sets
 
 
 def _write_losses(recorder: Recorder, train: Vector, held: Vector, n_folds: int) -> None:

@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._team import Team
-from ..learners.splits import weighted_splits
 from ..losses import Squared
 from ..selection import Subsets
 from .cost import TYPICAL_ITERATIONS, choose_engine
-from .gram import GramRows, default_gram_memory, gram_obstacle, gram_type, step_share
-from .gram_loop import GramState, Pending, make_work, run_gram_block
+from .gram import GramRows, default_gram_memory, feature_of, gram_obstacle, gram_type, step_share
+from .gram_family import GramFamily, gram_family
+from .gram_loop import GramState, Pending, make_work
 from .make_problem import make_problem, total_weight
 from .problem import Problem
 from .record import Record
@@ -71,29 +71,20 @@ class Fold:
         return float(self.held.loss[0])
 
 
-class RestOfFolds:
-    """Gram rows of the rows outside a fold: those of all rows less those of the fold, which
-    `GramRows` has just made."""
+class SumOfFolds:
+    """Gram rows of all rows: the sums of those of the folds, which `GramRows` has just made."""
 
     whole_rows = True
     """Rows are written as a whole; there is nothing to fill in by symmetry."""
 
-    def __init__(self, gram: GramRows, fold: int, n_folds: int) -> None:
+    def __init__(self, gram: GramRows) -> None:
         self.gram = gram
-        self.fold = fold
-        self.n_folds = n_folds
 
     def gram_rows(self, features: Sequence[int], columns: Columns, out: NDArray) -> None:
         rows = slice(self.gram.used, self.gram.used + len(out))
-        parts, rest = self.gram.blocks[: self.n_folds], self.gram.blocks[self.n_folds :]
-        if self.fold == 0:
-            out[:] = parts[1][rows]
-            for part in parts[2:]:
-                out += part[rows]
-        else:  # the rest of the fold before, with that fold, without this one
-            before = self.fold - 1
-            np.add(rest[before][rows], parts[before][rows], out=out)
-            out -= parts[self.fold][rows]
+        np.add(self.gram.blocks[0][rows], self.gram.blocks[1][rows], out=out)
+        for block in self.gram.blocks[2:-1]:
+            out += block[rows]
 
 
 class FoldRuns:
@@ -113,19 +104,20 @@ class FoldRuns:
         memory: int,
     ) -> None:
         n_folds = len(rows)
-        offsets = problem.prepared.arrays.splits.offsets
         self.problem = problem
+        self.family = family = gram_family(problem)
         self.builders = Team(problem.n_jobs)
         self.pool = ThreadPoolExecutor(min(problem.n_jobs, n_folds), "rgboost")
         kind = gram_type(rows[0].weight)
-        self.gram = GramRows(offsets, [kind] * (2 * n_folds), memory)
+        self.gram = GramRows(family.offsets, [kind] * (1 + n_folds), memory)
         parts = [
-            MemoryStatistics(one.arrays, one.y, one.weight, Squared(), problem.start, self.builders)
+            family.statistics(
+                one.arrays, one.y, one.weight, Squared(), problem.start, self.builders
+            )
             for one in rows
         ]
-        rest = [RestOfFolds(self.gram, k, n_folds) for k in range(n_folds)]
-        self.providers: list[Any] = [*parts, *rest]
-        self.folds = _folds(problem, rows, parts, self.gram, seed, best_start)
+        self.providers: list[Any] = [*parts, SumOfFolds(self.gram)]
+        self.folds = _folds(problem, family, rows, parts, self.gram, seed, best_start)
 
     def __enter__(self) -> FoldRuns:
         return self
@@ -145,7 +137,7 @@ class FoldRuns:
         Runs go on side by side until they need the Gram rows of another feature, which are made
         when all have come that far: results do not depend on which thread is faster.
         """
-        blocks = [_Block(self.problem, one, n) for one in self.folds]
+        blocks = [_Block(self.problem, self.family, one, n) for one in self.folds]
         waiting = blocks
         while waiting:
             list(self.pool.map(_Block.go_on, waiting))
@@ -157,7 +149,7 @@ class FoldRuns:
 
     def _provide(self, block: _Block) -> bool:
         """Make the Gram rows that a run waits for; whether they fit."""
-        feature = int(np.searchsorted(self.gram.offsets, block.needs, side="right")) - 1
+        feature = feature_of(self.problem.prepared.layout.offsets, block.fold.pending)
         if self.gram.row_start[feature] >= 0:  # another run needed them, too
             return True
         return self.gram.add([feature], self.providers)
@@ -166,13 +158,15 @@ class FoldRuns:
 class _Block:
     """Some iterations of a run under way."""
 
-    def __init__(self, problem: Problem, fold: Fold, n: int) -> None:
+    def __init__(self, problem: Problem, family: GramFamily, fold: Fold, n: int) -> None:
         self.rho = step_share(problem.rule)
+        self.family = family
         self.fold = fold
         self.work = make_work(problem.most_columns())
         self.subsets: Subsets = problem.selection.subsets(problem.prepared.layout, fold.rng, n)
         room = [np.empty(n) for _ in range(5)]
-        learner, sets = np.empty(n, np.int64), np.empty((n, 0), np.uint8)
+        learner = np.empty(n, np.int64)
+        sets = np.empty((n, problem.prepared.set_bytes), np.uint8)
         self.record = Record(room[0], room[1], learner, room[2], room[3], room[4], sets)
         self.done = 0
 
@@ -183,9 +177,9 @@ class _Block:
 
     def go_on(self) -> None:
         fold = self.fold
-        self.done = Team(1).run(
-            run_gram_block, fold.splits, fold.train, fold.held, 1.0, self.rho, self.subsets,
-            self.record, self.done, fold.pending, self.work,
+        self.done = self.family.run(
+            Team(1), fold.splits, fold.train, fold.held, self.rho, self.subsets, self.record,
+            self.done, fold.pending, self.work,
         )  # fmt: skip
 
     def losses_and_choices(self) -> Record:
@@ -210,8 +204,8 @@ def make_folds(
     """The runs; ``settings`` are those of `boost`.
 
     None where a fit would not use the Gram engine: with other losses than the squared one, with
-    missing values, categories and constraints, where Gram rows do not fit into memory, and where
-    there are so few rows and so many splits that passes over the rows are faster.
+    constraints, with missing values and categories in sparse rows, where Gram rows do not fit into
+    memory, and where there are so few rows and so many splits that passes over the rows are faster.
     """
     if engine not in ("auto", "gram") or type(settings["loss"]) is not Squared:
         return None
@@ -219,7 +213,7 @@ def make_folds(
         X, y, n_iter=n_iter, validation=None, random_state=random_state, **settings
     )
     memory = default_gram_memory() if gram_memory is None else gram_memory
-    if not takes_statistics(problem, engine, memory // (2 * (int(fold.max()) + 1))):
+    if not takes_statistics(problem, engine, memory // (2 + int(fold.max()))):
         return None
     best_start = settings.get("start_score", 0.0) is None
     rows = []
@@ -250,6 +244,7 @@ def takes_statistics(problem: Problem, engine: str, memory: int) -> bool:
 
 def _folds(
     problem: Problem,
+    family: GramFamily,
     rows: Sequence[FoldRows],
     parts: list[MemoryStatistics],
     gram: GramRows,
@@ -257,8 +252,7 @@ def _folds(
     best_start: bool,
 ) -> list[Fold]:
     """The states of the null models, of the training rows and the rows that are held out."""
-    splits = problem.prepared.arrays.splits
-    null = np.zeros(int(splits.offsets[-1]) + len(splits.offsets) - 1)
+    null = np.zeros(family.n_tables)
     weights = [part.bin_weights() for part in parts]
     sums = [part.gradient(null) for part in parts]
     left_weights = np.array([weight[0] for weight in weights])
@@ -272,7 +266,7 @@ def _folds(
         here = np.arange(len(parts)) == k
         shift = residuals[~here].sum() / totals[~here].sum() if best_start else 0.0
 
-        def state(rows: NDArray, block: NDArray, shift: float = shift) -> GramState:
+        def state(rows: NDArray, block: NDArray, less: NDArray, shift: float = shift) -> GramState:
             weight, total_weight = left_weights[rows].sum(axis=0), float(totals[rows].sum())
             total, loss = residuals[rows].sum(), losses[rows].sum()
             return GramState(
@@ -282,12 +276,13 @@ def _folds(
                 total=np.array([total - shift * total_weight]),
                 loss=np.array([loss - shift * total + 0.5 * shift * shift * total_weight]),
                 rows=block,
+                less=less,
                 row_start=gram.row_start,
             )
 
-        train = state(~here, gram.blocks[len(parts) + k])
-        held = state(here, gram.blocks[k])
-        its_splits = weighted_splits(splits, train.left_weight, train.total_weight)
+        train = state(~here, gram.blocks[-1], gram.blocks[k])
+        held = state(here, gram.blocks[k], gram.blocks[k][:0])
+        its_splits = family.weighted(train.left_weight, train.total_weight)
         start, rng = problem.start + shift, np.random.default_rng([seed, k])
         mass, held_mass = float(masses[~here].sum()), float(masses[k])
         folds.append(Fold(start, its_splits, train, held, mass, held_mass, rng))

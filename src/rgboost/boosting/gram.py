@@ -18,12 +18,12 @@ from ..learners.sparse_stumps import SparseStumps
 from ..learners.splits import expected_sum
 from ..losses import Squared
 from .direct import run_direct
-from .gram_loop import GramState, Pending, make_work, run_gram_block
+from .gram_family import GramFamily, MixedFamily, gram_family
+from .gram_loop import GramState, Pending, make_work
 from .problem import BlockLength, Problem
 from .state import Arrays
-from .statistics import MemoryStatistics, Statistics
+from .statistics import Statistics
 from .step_length import ConstantRule, SearchRule
-from .trace import Recorder
 
 _SPLITS_PER_THREAD = 3000
 """Splits per thread (about 3 microseconds of work) that make a thread pay."""
@@ -41,24 +41,43 @@ def gram_obstacle(problem: Problem) -> str | None:
     """Why the Gram engine cannot run this problem; None if it can."""
     if type(problem.loss) is not Squared:
         return f"it needs the squared loss, not {problem.loss!r}"
-    obstacle = stumps_obstacle(problem)
+    obstacle = _rows_obstacle(problem)
     if obstacle is not None:
         return obstacle
     if not isinstance(problem.rule, ConstantRule | SearchRule):
         return "its steps are along b; use step='constant' or 'line-search'"
-    if problem.prepared.arrays.splits.most_bins > 256:
+    if _most_bins(problem.prepared.arrays) > 256:
         return "it needs at most 256 bins per feature; set max_bins to 256 or less"
     return None
 
 
+def _rows_obstacle(problem: Problem) -> str | None:
+    """Missing values and categories are possible in dense rows, where training rows have some."""
+    arrays, held = problem.prepared.arrays, problem.held_arrays
+    if isinstance(arrays, MixedStumps) and isinstance(held, MixedStumps):
+        return None
+    if isinstance(arrays, SparseMixedStumps) or isinstance(held, SparseMixedStumps):
+        return "it needs dense rows where there are missing values or categories, not sparse ones"
+    if isinstance(held, MixedStumps):
+        return "it needs validation rows without missing values where training rows have none"
+    return stumps_obstacle(problem)
+
+
 def stumps_obstacle(problem: Problem) -> str | None:
-    """Statistics know stumps on numbers, and nothing of missing values and categories."""
+    """Statistics by splits know stumps on numbers, and nothing of missing values and categories."""
     for arrays in (problem.prepared.arrays, problem.held_arrays):
         if isinstance(arrays, MixedStumps | SparseMixedStumps):
             return "it needs features without missing values and without categories"
         if not isinstance(arrays, DenseStumps | SparseStumps):
             return "it needs stumps without monotone constraints"
     return None
+
+
+def _most_bins(arrays: Any) -> int:
+    """Bins of the feature that has most of them."""
+    if isinstance(arrays, MixedStumps):
+        return int(arrays.columns.n_values.max(initial=0)) + 1
+    return int(arrays.splits.most_bins)
 
 
 def loop_threads(n_jobs: int, n_splits: int) -> int:
@@ -147,23 +166,21 @@ def mirror(rows, row_start, offsets, features, first_row):
 
 def run_gram(problem: Problem, memory: int) -> None:
     """Run all iterations; if the budget of Gram rows is reached, the direct engine goes on."""
-    splits = problem.prepared.arrays.splits
+    family = gram_family(problem)
     held = problem.held
-    size = loop_threads(problem.n_jobs, int(splits.offsets[-1]))
+    size = loop_threads(problem.n_jobs, int(family.offsets[-1]))
     with Team(problem.n_jobs) as builders, Team(size) as team:
-        loss, start = problem.loss, problem.start
-        rows = MemoryStatistics(
-            problem.prepared.arrays, problem.y, problem.weight, loss, start, builders
-        )
-        providers = [rows]
+        arrays, loss, start = problem.prepared.arrays, problem.loss, problem.start
+        providers = [family.statistics(arrays, problem.y, problem.weight, loss, start, builders)]
         dtypes = [gram_type(problem.weight)]
         if held is not None:
             providers.append(
-                MemoryStatistics(problem.held_arrays, held.y, held.weight, loss, start, builders)
+                family.statistics(problem.held_arrays, held.y, held.weight, loss, start, builders)
             )
             dtypes.append(gram_type(held.weight))
-        gram = GramRows(splits.offsets, dtypes, memory)
-        states = [_state(p, b, gram) for p, b in zip(providers, gram.blocks, strict=True)]
+        gram = GramRows(family.offsets, dtypes, memory)
+        null = np.zeros(family.n_tables)
+        states = [_state(p, null, b, gram) for p, b in zip(providers, gram.blocks, strict=True)]
         kept = problem.rows_to_resume("gram")
         if kept is not None:
             gram.restore(kept, providers)
@@ -172,9 +189,9 @@ def run_gram(problem: Problem, memory: int) -> None:
                     getattr(state, field)[:] = kept[f"{name}_{field}"]
         problem.begin("gram", lambda: (problem.recorder.done, _keep(states) | gram.keep()))
         problem.recorder.engine = "gram"
-        if _go(problem, splits, gram, providers, states, team):
+        if _go(problem, family, gram, providers, states, team):
             return
-        tables = path_tables(splits.offsets, problem.recorder, 0)
+        tables = family.tables(problem.snapshot().path)
         scores = [provider.score(tables) for provider in providers]
     problem.recorder.engine = (
         f"gram until iteration {problem.recorder.done}, where gram_memory was used up; "
@@ -195,8 +212,7 @@ def _keep(states: list[GramState]) -> Arrays:
     }
 
 
-def _state(provider: Statistics, block: NDArray, gram: GramRows) -> GramState:
-    null = np.zeros(int(gram.offsets[-1]) + len(gram.offsets) - 1)
+def _state(provider: Statistics, null: NDArray, block: NDArray, gram: GramRows) -> GramState:
     left_weight, total_weight = provider.bin_weights()
     gradient = provider.gradient(null)
     return GramState(
@@ -206,6 +222,7 @@ def _state(provider: Statistics, block: NDArray, gram: GramRows) -> GramState:
         total=np.array([gradient.total]),
         loss=np.array([gradient.loss]),
         rows=block,
+        less=block[:0],
         row_start=gram.row_start,
     )
 
@@ -214,13 +231,20 @@ def no_rows(like: GramState) -> GramState:
     """The state of a validation set that is not there."""
     none = np.zeros(0)
     return GramState(
-        none, none, 0.0, np.zeros(1), np.zeros(1), like.rows[:0], np.zeros(0, np.int64)
+        none,
+        none,
+        0.0,
+        np.zeros(1),
+        np.zeros(1),
+        like.rows[:0],
+        like.rows[:0],
+        np.zeros(0, np.int64),
     )
 
 
 def _go(
     problem: Problem,
-    splits: Any,
+    family: GramFamily,
     gram: GramRows,
     providers: list[Any],
     states: list[GramState],
@@ -242,12 +266,10 @@ def _go(
         record = recorder.record(n)
         m = 0
         while True:
-            m = team.run(
-                run_gram_block, splits, state, held, 1.0, rho, subsets, record, m, pending, work
-            )
+            m = family.run(team, family.splits, state, held, rho, subsets, record, m, pending, work)
             if pending.learner[0] < 0:
                 break
-            if not gram.add(missing_features(pending, state, splits, gram, team), providers):
+            if not gram.add(_features_to_make(pending, state, family, gram, team), providers):
                 problem.rewind(m)
                 recorder.finish_block(m, time.perf_counter() - begun, state.loss[0], held.loss[0])
                 return False
@@ -259,11 +281,24 @@ def _go(
     return True
 
 
+def _features_to_make(
+    pending: Pending, state: GramState, family: GramFamily, gram: GramRows, team: Team
+) -> list[int]:
+    if isinstance(family, MixedFamily):  # the scores of sets of categories are not at hand
+        return [feature_of(family.splits.splits.offsets, pending)]
+    return missing_features(pending, state, family.splits, gram, team)
+
+
+def feature_of(offsets: NDArray[np.int64], pending: Pending) -> int:
+    """The feature of the weak-learner that is not applied yet; ``offsets`` are of splits."""
+    return int(np.searchsorted(offsets, pending.learner[0], side="right")) - 1
+
+
 def missing_features(
     pending: Pending, state: GramState, splits: Any, gram: GramRows, team: Team
 ) -> list[int]:
     """The feature that is needed now, and the best others without rows, one for each thread."""
-    needed = int(np.searchsorted(splits.offsets, pending.learner[0], side="right")) - 1
+    needed = feature_of(splits.offsets, pending)
     if team.size == 1:
         return [needed]
     slope, shift = expected_sum(splits, state.total[0])
@@ -273,27 +308,3 @@ def missing_features(
     order = filled[np.argsort(-scores, kind="stable")]
     others = [int(g) for g in order if gram.row_start[g] < 0 and g != needed]
     return [needed, *others[: team.size - 1]]
-
-
-def path_tables(
-    offsets: NDArray[np.int64], recorder: Recorder, begin: int, end: int | None = None
-) -> NDArray[np.float64]:
-    """The tables of the iterations begin..end (by default all that are done), bin by bin; see
-    `rgboost.boosting.statistics`."""
-    now = slice(begin, recorder.done if end is None else end)
-    tables = np.zeros(int(offsets[-1]) + len(offsets) - 1)
-    add_path(offsets, recorder.learner[now], recorder.left[now], recorder.right[now], tables)
-    return tables
-
-
-@kernel()
-def add_path(offsets, learner, left, right, tables):
-    """Jumps of all stumps where they are, then their running sums."""
-    for m in range(learner.shape[0]):
-        if learner[m] >= 0:
-            g = np.searchsorted(offsets, learner[m], side="right") - 1
-            tables[offsets[g] + g] += left[m]
-            tables[learner[m] + g + 1] += right[m] - left[m]
-    for g in range(offsets.shape[0] - 1):
-        for k in range(offsets[g] + g, offsets[g + 1] + g):
-            tables[k + 1] += tables[k]

@@ -34,7 +34,11 @@ from .loop import first_of_the_best, subset_columns
 class GramState(NamedTuple):
     """Sums of a set of rows under the current model, and the Gram rows made so far.
 
-    ``row_start[g]`` is the first row of feature g in ``rows``, -1 if it has none yet.
+    Of features with missing values or categories, sums and weights are those of slots
+    (`mixed_slots`), not of left sides.
+
+    ``row_start[g]`` is the first row of feature g in ``rows``, -1 if it has none yet. If ``less``
+    is not empty, the Gram rows are ``rows - less``: those of all rows without a fold.
     ``total`` and ``loss`` are single numbers in arrays.
     """
 
@@ -44,6 +48,7 @@ class GramState(NamedTuple):
     total: NDArray[np.float64]
     loss: NDArray[np.float64]
     rows: NDArray
+    less: NDArray
     row_start: NDArray[np.int64]
 
 
@@ -81,7 +86,7 @@ def run_gram_block(splits, state, held, sigma, rho, subsets, record, begin, pend
     held_total, held_loss = held.total[0], held.loss[0]
     learner = pending.learner[0]
     left, right = pending.values[0], pending.values[1]
-    first_column, last_column = share_of_columns(splits, seat)
+    first_column, last_column = share_of_columns(splits.offsets, seat)
     scratch = np.empty(splits.most_bins)
     goal = 0
     m = begin
@@ -161,12 +166,12 @@ def note_nothing(record, m):
 
 
 @kernel()
-def share_of_columns(splits, seat):
-    """Consecutive columns for each thread, with about equally many splits."""
-    n_columns = splits.offsets.shape[0] - 1
-    n_splits = splits.offsets[n_columns]
-    first = np.searchsorted(splits.offsets, n_splits * seat.rank // seat.size)
-    last = np.searchsorted(splits.offsets, n_splits * (seat.rank + 1) // seat.size)
+def share_of_columns(offsets, seat):
+    """Consecutive columns for each thread, with about equally many sums."""
+    n_columns = offsets.shape[0] - 1
+    n_sums = offsets[n_columns]
+    first = np.searchsorted(offsets, n_sums * seat.rank // seat.size)
+    last = np.searchsorted(offsets, n_sums * (seat.rank + 1) // seat.size)
     if seat.rank == 0:
         first = 0
     if seat.rank == seat.size - 1:
@@ -181,8 +186,13 @@ def apply_step(state, row, left, right, start, stop):
     weights = state.left_weight[start:stop]
     both = state.rows[row, start:stop]
     jump = left - right
-    for j in range(sums.shape[0]):
-        sums[j] -= right * weights[j] + jump * both[j]
+    if state.less.shape[0] > 0:
+        less = state.less[row, start:stop]
+        for j in range(sums.shape[0]):
+            sums[j] -= right * weights[j] + jump * (float(both[j]) - float(less[j]))
+    else:
+        for j in range(sums.shape[0]):
+            sums[j] -= right * weights[j] + jump * both[j]
 
 
 @kernel()

@@ -29,12 +29,14 @@ from numpy.typing import NDArray
 
 from .._team import Team
 from ..losses import Loss, Squared
+from ..model import Path
 from ..steps import ConstantStep, LineSearch, NewtonStep, StepRule
 from .callbacks import Callback
 from .engine import Boosted, enter_all, interruptible, outcome
 from .fold_mean import run_folds
 from .folds import FoldRows, FoldRuns, fold_arrays, takes_statistics
-from .gram import add_path, default_gram_memory
+from .gram import default_gram_memory
+from .gram_family import gram_family
 from .make_problem import make_problem, total_weight
 from .problem import Problem
 from .statistics import MemoryStatistics
@@ -102,7 +104,7 @@ def boost_reweighted(
         n_folds = int(fold.max()) + 1
         like = replace(problem, loss=Squared(), weight=np.ones(1))
         like.recorder = Recorder(n_iter, problem.prepared.layout.offsets, 1.0, None)
-        if not takes_statistics(like, engine, memory // (2 * n_folds)):
+        if not takes_statistics(like, engine, memory // (1 + n_folds)):
             return None
         team = stack.enter_context(Team(problem.n_jobs))
         best_start = settings.get("start_score", 0.0) is None
@@ -146,6 +148,9 @@ class Rounds:
     memory: int
     team: Team
 
+    def __post_init__(self) -> None:
+        self.family = gram_family(self.problem)
+
     def run(self) -> Mean | None:
         """The best round; None if Gram rows do not fit or no round is worth keeping."""
         pilot = self._pilot()
@@ -157,8 +162,7 @@ class Rounds:
         return self._rounds(self.problem, parts, MOST_ROUNDS)
 
     def _null(self) -> Vector:
-        offsets = self.problem.prepared.layout.offsets
-        return np.zeros(int(offsets[-1]) + len(offsets) - 1)
+        return np.zeros(self.family.n_tables)
 
     def _pilot(self) -> Mean | None:
         """Some rounds on some of the rows; None if there are no more rows than that."""
@@ -179,7 +183,7 @@ class Rounds:
         parts = []
         for rows, arrays in fold_arrays(problem, self.X, fold):
             weight = None if problem.weight is None else problem.weight[rows]
-            exact = MemoryStatistics(
+            exact = self.family.statistics(
                 arrays, problem.y[rows], weight, problem.loss, problem.start, self.team
             )
             parts.append(Part(exact, total_weight(problem.y[rows], weight)))
@@ -209,7 +213,9 @@ class Rounds:
         start = problem.start
         with FoldRuns(problem, rows, self.seed, self.best_start, self.memory) as runs:
             starts = [one.start for one in runs.folds]
-            recorder = Recorder(len(parts) * self.n_iter, offsets, mass, mass)
+            recorder = Recorder(
+                len(parts) * self.n_iter, offsets, mass, mass, problem.prepared.set_bytes
+            )
             recorder.engine = f"gram: the mean of {len(parts)} runs on a quadratic model"
             problem.recorder, problem.start = recorder, float(np.mean(starts))
             fits = run_folds(runs, self.rule)
@@ -227,12 +233,11 @@ class Rounds:
         return Mean(recorder, mean, tables, held / mass, stop_at, wants)
 
     def _tables(self, recorder: Recorder, best: int, k: int, n_folds: int) -> Vector:
-        """What run k adds in each bin; its entries in the path are shares of the mean."""
+        """The model of run k; its entries in the path are shares of the mean."""
         its = slice(k, best, n_folds)
         left, right = n_folds * recorder.left[its], n_folds * recorder.right[its]
-        tables = self._null()
-        add_path(recorder.offsets, recorder.learner[its].copy(), left, right, tables)
-        return tables
+        path = Path(recorder.learner[its].copy(), left, right, recorder.sets[its].copy())
+        return self.family.tables(path)
 
 
 @dataclass

@@ -37,10 +37,10 @@ from .gram import (
     loop_threads,
     missing_features,
     no_rows,
-    path_tables,
     stumps_obstacle,
 )
 from .gram_loop import GramState, Pending, make_work, run_gram_block
+from .path_tables import path_tables
 from .problem import Problem
 from .row_gram import MOST_BINS_IN_ALL, N_TABLES, fill_whole_gram, make_row_bins
 from .state import Arrays
@@ -201,6 +201,7 @@ def _state(
         total=np.array([gradient.total]),
         loss=np.array([gradient.loss]),
         rows=rows,
+        less=rows[:0],
         row_start=row_start,
     )
 

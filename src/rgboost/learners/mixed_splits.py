@@ -116,7 +116,8 @@ def sort_categories(columns, splits, column, bins, total):
     means = np.empty(n)
     for b in range(n):
         bins[n + b] = bins[b]
-        means[b] = bins[b] / weights[b]
+        # Without weight (in one of several folds) a category is as good as all rows.
+        means[b] = (bins[b] / weights[b]) if weights[b] > 0.0 else total / splits.total_weight
     order = sorted_positions(means)
     left, left_weight = 0.0, 0.0
     for k in range(n):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._jit import scalar
 from ..data.binning import SparseCodes
-from .dense_stumps import _COPIES, _STRIDE, fill_bins
+from .dense_stumps import _COPIES, _STRIDE, _expand_codes, _joint_bins, fill_bins
 from .kernels import (
     accumulate,
     direction,
@@ -24,7 +24,13 @@ from .kernels import (
 from .mixed_splits import MixedColumns, bar_light, bin_values, mixed_left_sums, write_set
 from .sparse_stumps import fill_sparse_bins
 from .splits import Splits, best_allowed, expected_sum, pick_split, score_splits, shared_score
-from .stump_statistics import bar_light_sides, column_left_sums, fill_column
+from .stump_statistics import (
+    bar_light_sides,
+    column_left_sums,
+    expand_codes,
+    fill_column,
+    joint_bins,
+)
 
 
 class MixedStumps(NamedTuple):
@@ -50,6 +56,10 @@ def mixed_stumps(
 ) -> MixedStumps:
     """The family's arrays from bins (features, padded rows)."""
     return MixedStumps(codes, codes.view(np.uint64), codes.dtype == np.uint16, splits, columns)
+
+
+expand_codes.register(MixedStumps)(_expand_codes)
+joint_bins.register(MixedStumps)(_joint_bins)
 
 
 @scratch_size.register(MixedStumps)

@@ -12,6 +12,9 @@ from .category_tables import CategoryTables, bits_of
 from .path import Path
 from .stump_model import StumpModel, collapse_steps
 
+_MOST_ENTRIES = 1 << 20
+"""Entries of tables (a step, a category) that are made at a time."""
+
 
 def collapse_mixed(
     cuts: MixedCuts, offsets: NDArray[np.int64], path: Path, intercept: float
@@ -32,8 +35,9 @@ def collapse_mixed(
     when_missing = np.where(on_left, path.left, path.right)
     average = chosen & ~by_set & ~cuts.has_missing[feature]
     share = np.zeros(len(path))
-    for i in np.flatnonzero(average):
-        share[i] = cuts.weights_of(feature[i])[: split[i] + 1].sum() / cuts.total_weight
+    for g in np.unique(feature[average]):
+        mine = average & (feature == g)
+        share[mine] = np.cumsum(cuts.weights_of(g))[split[mine]] / cuts.total_weight
     mean = share * path.left + (1.0 - share) * path.right
     when_missing = np.where(average, mean, when_missing)
     numeric = np.where(by_set, -1, feature)
@@ -63,15 +67,15 @@ def _category_tables(
     missing_steps = np.zeros(len(steps))
     for k, g in enumerate(features):
         mine = np.flatnonzero(feature[steps] == g)
-        left, right = path.left[steps[mine]], path.right[steps[mine]]
         weights = cuts.weights_of(g)
-        for i, a, b in zip(mine, left, right, strict=True):
-            bits = bits_of(path.sets[steps[i]][None], len(weights))[0]
-            added = np.where(bits, a, b)
+        for some in np.array_split(mine, 1 + len(mine) * len(weights) // _MOST_ENTRIES):
+            now = steps[some]
+            bits = bits_of(path.sets[now], len(weights))
+            added = np.where(bits, path.left[now, None], path.right[now, None])
             if weights[-1] == 0:  # nothing was missing: the mean over the training rows
-                added[-1] = weights[:-1] @ added[:-1] / cuts.total_weight
-            tables[starts[k] : starts[k + 1]] += added[:-1]
-            missing_steps[i] = added[-1]
+                added[:, -1] = added[:, :-1] @ weights[:-1] / cuts.total_weight
+            tables[starts[k] : starts[k + 1]] += added[:, :-1].sum(axis=0)
+            missing_steps[some] = added[:, -1]
         missing[k] = missing_steps[mine].sum()
     found = CategoryTables(
         features=features,

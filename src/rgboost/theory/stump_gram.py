@@ -29,7 +29,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._team import Team
-from ..boosting.gram import path_tables
+from ..boosting.path_tables import path_tables
 from ..boosting.statistics import MemoryStatistics
 from ..learners.stumps import PreparedStumps
 from ..losses import Squared

@@ -13,7 +13,7 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 from .._team import Team
 from ..boosting import Boosted
 from ..boosting.direct import team_size
-from ..boosting.gram import path_tables
+from ..boosting.path_tables import path_tables
 from ..estimators.base import BaseRGBM
 from ..learners.base import LearnerFamily, Prepared
 from ..learners.dictionary import PreparedDictionary

@@ -1,0 +1,121 @@
+"""What the Gram engine needs to know of a family of stumps: its sums, and the loop over them.
+
+Stumps on numbers have a sum for each split; stumps on features with missing values or categories
+have slots (`mixed_slots`). Whoever runs iterations from statistics (`gram`, `folds`) asks here, and
+a fit on plain numbers compiles nothing of the other.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._team import Team
+from ..learners.mixed_stumps import MixedStumps
+from ..learners.splits import weighted_splits
+from ..losses import Loss
+from ..model import Path
+from .gram_loop import GramState, GramWork, Pending, run_gram_block
+from .mixed_gram_loop import run_mixed_block
+from .mixed_slots import SlotSplits, make_slots, weighted_slots
+from .mixed_statistics import MixedStatistics, add_mixed_path
+from .path_tables import add_path
+from .problem import Problem
+from .record import Record
+from .statistics import MemoryStatistics, Vector
+
+
+class GramFamily(ABC):
+    """Stumps whose iterations run on statistics."""
+
+    splits: Any
+    """The splits on all training rows, as the loop reads them."""
+    offsets: NDArray[np.int64]
+    """The first sum of each feature, and so of its Gram rows."""
+    n_tables: int
+    """The length of the tables of a model; see `rgboost.boosting.statistics`."""
+
+    @abstractmethod
+    def statistics(
+        self, arrays: Any, y: Vector, weight: Vector | None, loss: Loss, start: float, team: Team
+    ) -> MemoryStatistics:
+        """Statistics of some rows."""
+
+    @abstractmethod
+    def weighted(self, weights: Vector, total_weight: float) -> Any:
+        """The splits of rows with other weights, given for each of the sums."""
+
+    @abstractmethod
+    def run(
+        self, team: Team, splits: Any, state: GramState, held: GramState, rho: float, subsets: Any,
+        record: Record, begin: int, pending: Pending, work: GramWork,
+    ) -> int:  # fmt: skip
+        """Run iterations; see `run_gram_block`."""
+
+    @abstractmethod
+    def tables(self, path: Path) -> Vector:
+        """The model of some iterations, as statistics take it."""
+
+
+class NumberFamily(GramFamily):
+    """Stumps on numbers: a sum for each split."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.splits = problem.prepared.arrays.splits
+        self.offsets = self.splits.offsets
+        self.n_tables = int(self.offsets[-1]) + len(self.offsets) - 1
+
+    def statistics(
+        self, arrays: Any, y: Vector, weight: Vector | None, loss: Loss, start: float, team: Team
+    ) -> MemoryStatistics:
+        return MemoryStatistics(arrays, y, weight, loss, start, team)
+
+    def weighted(self, weights: Vector, total_weight: float) -> Any:
+        return weighted_splits(self.splits, weights, total_weight)
+
+    def run(self, team: Team, splits: Any, state: GramState, held: GramState, *rest: Any) -> int:
+        return int(team.run(run_gram_block, splits, state, held, 1.0, *rest))
+
+    def tables(self, path: Path) -> Vector:
+        tables = np.zeros(self.n_tables)
+        add_path(self.offsets, path.learner, path.left, path.right, tables)
+        return tables
+
+
+class MixedFamily(GramFamily):
+    """Stumps on features with missing values or categories: a sum for each slot."""
+
+    def __init__(self, problem: Problem) -> None:
+        arrays = problem.prepared.arrays
+        n_held = 0 if problem.held is None else len(problem.held.y)
+        slots = make_slots(arrays, problem.held_arrays, n_held)
+        self.splits = SlotSplits(arrays.splits, arrays.columns, slots)
+        self.offsets = slots.start
+        self.n_tables = len(arrays.columns.bin_weight)
+
+    def statistics(
+        self, arrays: Any, y: Vector, weight: Vector | None, loss: Loss, start: float, team: Team
+    ) -> MixedStatistics:
+        return MixedStatistics(arrays, self.splits.slots, y, weight, loss, start, team)
+
+    def weighted(self, weights: Vector, total_weight: float) -> SlotSplits:
+        return weighted_slots(self.splits, weights, total_weight)
+
+    def run(self, team: Team, splits: Any, state: GramState, held: GramState, *rest: Any) -> int:
+        return int(team.run(run_mixed_block, splits, state, held, *rest))
+
+    def tables(self, path: Path) -> Vector:
+        tables = np.zeros(self.n_tables)
+        sets = np.empty((len(path.learner), 0), np.uint8) if path.sets is None else path.sets
+        steps = path.learner, path.left, path.right, sets
+        add_mixed_path(self.splits.splits, self.splits.columns, *steps, tables)
+        return tables
+
+
+def gram_family(problem: Problem) -> GramFamily:
+    """The family of a problem that the Gram engine can run."""
+    mixed = isinstance(problem.prepared.arrays, MixedStumps)
+    return MixedFamily(problem) if mixed else NumberFamily(problem)

@@ -1,0 +1,131 @@
+"""Statistics of rows with missing values and categories, slot by slot (see `mixed_slots`).
+
+A model is handed over as ``tables``: the additive score of bin k of feature g, on top of the null
+model, is ``tables[bin_start[g] + k]``; the last bin is that of missing values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._jit import kernel, scalar
+from .._team import Team, wait_for_all
+from ..learners.mixed_stumps import MixedStumps
+from ..learners.stump_statistics import expand_codes, joint_bins
+from ..losses import Loss
+from .mixed_slots import Slots, bins_to_slots
+from .statistics import Columns, MemoryStatistics, Vector
+
+
+class MixedStatistics(MemoryStatistics):
+    """`Statistics` of rows in memory; where others have a split, these have a slot."""
+
+    def __init__(
+        self,
+        arrays: MixedStumps,
+        slots: Slots,
+        y: Vector,
+        weight: Vector | None,
+        loss: Loss,
+        start: float,
+        team: Team,
+    ) -> None:
+        super().__init__(arrays, y, weight, loss, start, team)
+        self.slots = slots
+
+    def weighted_gram_rows(
+        self, features: Sequence[int], columns: Columns, weight: Vector, out: NDArray
+    ) -> None:
+        wanted = np.asarray(features, dtype=np.int64)
+        others = np.asarray(columns, dtype=np.int64)
+        codes = np.empty((len(wanted), len(self.rows.y)), np.uint16)
+        stride = int(self.arrays.columns.n_values.max()) + 1
+        self.team.run(
+            fill_slot_gram, self.arrays, self.slots, stride, wanted, others, codes, weight, out
+        )
+
+    def add_scores(self, tables: Vector, score_out: Vector) -> None:
+        columns = self.arrays.columns
+        for g, m in enumerate(columns.n_values):
+            table = tables[columns.bin_start[g] :][: m + 1]
+            if table.any():
+                score_out += table[self.arrays.codes[g, : len(score_out)]]
+
+    def _left_sums(self, values: Vector, total: float) -> Vector:
+        out = np.empty(int(self.slots.start[-1]))
+        self.team.run(fill_slots, self.arrays, self.slots, values, out)
+        return out
+
+
+@kernel()
+def fill_slots(learners, slots, values, out, seat):
+    """Sums of values in every slot, each thread on its columns."""
+    n_values, start = learners.columns.n_values, slots.start
+    bins = np.empty(n_values.max() + 1)
+    for g in range(seat.rank, n_values.shape[0], seat.size):
+        if start[g + 1] > start[g]:
+            codes = learners.codes[g]
+            bins[: n_values[g] + 1] = 0.0
+            for i in range(values.shape[0]):
+                bins[codes[i]] += values[i]
+            mine = out[start[g] : start[g + 1]]
+            bins_to_slots(not learners.columns.categorical[g], n_values[g], bins, mine)
+
+
+@kernel()
+def fill_slot_gram(learners, slots, stride, wanted, columns, codes, weight, out, seat):
+    """Gram rows of the slots of the wanted features, each thread on its columns."""
+    start, n_values = slots.start, learners.columns.n_values
+    for w in range(seat.rank, wanted.shape[0], seat.size):
+        expand_codes(learners, wanted[w], stride, codes[w])
+    wait_for_all(seat, 0)
+    table = np.empty((stride, stride), out.dtype)
+    first_row = 0
+    for w in range(wanted.shape[0]):
+        q = wanted[w]
+        bins, last_row = table[0, : n_values[q] + 1], first_row + start[q + 1] - start[q]
+        for k in range(seat.rank, columns.shape[0], seat.size):
+            g = columns[k]
+            if start[g + 1] > start[g]:
+                joint_bins(learners, codes[w], bins, g, weight, table)
+                part = out[first_row:last_row, start[g] : start[g + 1]]
+                table_to_slots(learners.columns, q, g, table, part)
+        first_row = last_row
+
+
+@scalar()
+def table_to_slots(columns, q, g, table, out):
+    """Weights by the bins of two features become weights by their slots."""
+    m, ordered = columns.n_values[q], not columns.categorical[q]
+    for s in range(out.shape[0]):
+        missing = ordered and s == m - 1
+        b = m if missing else s
+        bins_to_slots(not columns.categorical[g], columns.n_values[g], table[b], out[s])
+        if ordered and s > 0 and not missing:
+            for j in range(out.shape[1]):
+                out[s, j] += out[s - 1, j]
+
+
+@kernel()
+def add_mixed_path(splits, columns, learner, left, right, sets, tables):
+    """What each step adds to the bins of its feature; see `mixed_splits.bin_values`."""
+    for i in range(learner.shape[0]):
+        if learner[i] < 0:
+            continue
+        g = np.searchsorted(splits.offsets, learner[i], side="right") - 1
+        split, m, start = learner[i] - splits.offsets[g], columns.n_values[g], columns.bin_start[g]
+        last_left = split - m if split >= m else split
+        left_weight = 0.0
+        for b in range(columns.n_bins[g]):
+            if columns.categorical[g]:
+                on_left = sets[i, b // 8] >> (b % 8) & 1 == 1
+            else:
+                on_left = split >= m if b == m else b <= last_left
+            tables[start + b] += left[i] if on_left else right[i]
+            left_weight += columns.bin_weight[start + b] if on_left else 0.0
+        if columns.n_bins[g] == m:  # nothing was missing
+            share = left_weight / splits.total_weight
+            tables[start + m] += share * left[i] + (1.0 - share) * right[i]

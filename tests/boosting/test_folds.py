@@ -7,9 +7,10 @@ import scipy.sparse
 from rgboost import Stumps, boost
 from rgboost.boosting import EarlyStopping, Validation, folds
 from rgboost.boosting.cross_validation import cross_validate
+from rgboost.boosting.fold_mean import boost_mean
 from rgboost.learners.stumps import PreparedStumps
 from rgboost.losses import Logistic, Squared
-from rgboost.selection import AllLearners, RandomGroups
+from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
 
 K = 4
@@ -88,6 +89,24 @@ def test_the_folds_cost_one_pass(monkeypatch):
     cross_validate(X, y, fold, n_iter=300, rule=NEVER, random_state=5, **SETTINGS)
     assert sum(encoded) == len(y)
     assert sum(counted) == X.shape[1] * len(y)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("selection", [RandomGroup(), RandomLearners(1)], ids=str)
+def test_a_value_that_only_one_fold_has_is_not_chosen_without_it(weighted, selection):
+    """The other splits of J may be none: then the iteration has nothing to choose from."""
+    X, y, fold, weight = data(weighted)
+    rare = (fold == 0) & (X[:, 0] > 15)
+    X = np.column_stack([X[:, 0], rare]).astype(float)
+    settings = {**SETTINGS, "selection": selection, "start_score": 0.0}
+    boosted = boost_mean(
+        X, y, fold, n_iter=100, rule=NEVER, weight=weight, random_state=5, **settings
+    )
+    of_rare = boosted.trace.feature == 1
+    run = np.arange(len(of_rare)) % K
+    assert not of_rare[run == 0].any()
+    assert of_rare[run == 1].any()
+    assert (boosted.trace.learner[run == 0] == -1).any()
 
 
 def test_other_losses_by_fits():

@@ -8,6 +8,7 @@ Nanoseconds, measured on one core of a 2023 server and meant to be right within 
   set;
 - gram, a feature that is chosen for the first time: `PAIR` for each entry of the data, and
   `CUMULATE` for each entry of its Gram rows. No more features than iterations are ever chosen.
+  Where Gram rows are made row by row (`row_statistics`): `PAIR` for each pair of entries of a row.
 
 Threads divide everything alike and are left out. The Gram engine is taken if it is expected to be
 faster and its rows fit into ``gram_memory`` whole. A run that may end by early stopping is expected
@@ -21,10 +22,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..learners.dense_stumps import DenseStumps
 from ..learners.mixed_stumps import MixedStumps
+from ..learners.sparse_stumps import SparseStumps
 from .gram import gram_obstacle, gram_type
 from .gram_family import gram_family
 from .problem import Problem
+from .row_statistics import pays_by_rows, stored_entries
 from .stopping import EarlyStopping
 
 CELL = 0.45
@@ -60,8 +64,16 @@ def gram_nanoseconds(problem: Problem, n_iter: int) -> float:
     chosen = min(n_features, n_iter)
     searched = layout.n_learners * size / max(1, of)
     per_iteration = SPLIT * (n_sums * rows_per_step(problem) + searched)
-    per_feature = PAIR * problem.prepared.cells + CUMULATE * n_sums * n_sums / max(1, n_features)
-    return n_iter * per_iteration + chosen * per_feature
+    entries = CUMULATE * n_sums * n_sums / max(1, n_features)
+    return n_iter * per_iteration + chosen * entries + pair_nanoseconds(problem, chosen)
+
+
+def pair_nanoseconds(problem: Problem, n_features: int) -> float:
+    """The expected time to read the rows for the Gram rows of so many features."""
+    arrays, n_rows = problem.prepared.arrays, len(problem.y)
+    if isinstance(arrays, DenseStumps | SparseStumps) and pays_by_rows(arrays, n_rows):
+        return PAIR * stored_entries(arrays, n_rows) ** 2 / (2 * max(1, n_rows))
+    return PAIR * problem.prepared.cells * n_features
 
 
 def rows_per_step(problem: Problem) -> float:

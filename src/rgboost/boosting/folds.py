@@ -92,7 +92,9 @@ class FoldRuns:
 
     ``problem`` is the fit to all rows (squared loss, stumps), whose bins and rules are used;
     ``rows`` are those of each fold. The seed of a run is (``seed``, its fold). ``best_start``: a
-    run starts from the mean label of its training rows, not from the problem's start.
+    run starts from the mean label of its training rows, not from the problem's start. ``gram`` is
+    the room for Gram rows, of each fold and of all rows. Splits with less weight than ``lightest``
+    on a side are never chosen.
     """
 
     def __init__(
@@ -101,15 +103,15 @@ class FoldRuns:
         rows: Sequence[FoldRows],
         seed: int,
         best_start: bool,
-        memory: int,
+        gram: GramRows,
+        lightest: float = 0.0,
     ) -> None:
         n_folds = len(rows)
         self.problem = problem
         self.family = family = gram_family(problem)
         self.builders = Team(problem.n_jobs)
         self.pool = ThreadPoolExecutor(min(problem.n_jobs, n_folds), "rgboost")
-        kind = gram_type(rows[0].weight)
-        self.gram = GramRows(family.offsets, [kind] * (1 + n_folds), memory)
+        self.gram = gram
         parts = [
             family.statistics(
                 one.arrays, one.y, one.weight, Squared(), problem.start, self.builders
@@ -117,7 +119,7 @@ class FoldRuns:
             for one in rows
         ]
         self.providers: list[Any] = [*parts, SumOfFolds(self.gram)]
-        self.folds = _folds(problem, family, rows, parts, self.gram, seed, best_start)
+        self.folds = _folds(problem, family, rows, parts, self.gram, seed, best_start, lightest)
 
     def __enter__(self) -> FoldRuns:
         return self
@@ -147,6 +149,10 @@ class FoldRuns:
                     return None
         return [block.losses_and_choices() for block in blocks]
 
+    def expect(self, features: list[int]) -> bool:
+        """Make the Gram rows of features that will be needed, all at once; whether they fit."""
+        return not features or self.gram.add(features, self.providers)
+
     def _provide(self, block: _Block) -> bool:
         """Make the Gram rows that a run waits for; whether they fit."""
         feature = feature_of(self.problem.prepared.layout.offsets, block.fold.pending)
@@ -160,10 +166,11 @@ class _Block:
 
     def __init__(self, problem: Problem, family: GramFamily, fold: Fold, n: int) -> None:
         self.rho = step_share(problem.rule)
+        self.problem = problem
         self.family = family
         self.fold = fold
         self.work = make_work(problem.most_columns())
-        self.subsets: Subsets = problem.selection.subsets(problem.prepared.layout, fold.rng, n)
+        self.subsets: Subsets | None = None
         room = [np.empty(n) for _ in range(5)]
         learner = np.empty(n, np.int64)
         sets = np.empty((n, problem.prepared.set_bytes), np.uint8)
@@ -176,7 +183,10 @@ class _Block:
         return int(self.fold.pending.learner[0])
 
     def go_on(self) -> None:
-        fold = self.fold
+        fold, problem = self.fold, self.problem
+        if self.subsets is None:  # not before: threads draw side by side
+            n = len(self.record.learner)
+            self.subsets = problem.selection.subsets(problem.prepared.layout, fold.rng, n)
         self.done = self.family.run(
             Team(1), fold.splits, fold.train, fold.held, self.rho, self.subsets, self.record,
             self.done, fold.pending, self.work,
@@ -223,16 +233,20 @@ def make_folds(
             None if problem.weight is None else problem.weight[its_rows],
         )
         rows.append(FoldRows(arrays, y, weight, total_weight(y, weight)))
-    return FoldRuns(problem, rows, random_state, best_start, memory)
+    kinds = [gram_type(problem.weight)] * (1 + len(rows))
+    gram = GramRows(gram_family(problem).offsets, kinds, memory)
+    return FoldRuns(problem, rows, random_state, best_start, gram)
 
 
 def fold_arrays(
     problem: Problem, X: Any, fold: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.intp], Any]]:
     """The rows of each fold, and the weak-learners on them."""
+    family = gram_family(problem)
     for k in range(int(fold.max()) + 1):
         rows = np.flatnonzero(fold == k)
-        yield rows, problem.prepared.arrays_for(X[rows], problem.n_jobs)
+        arrays = problem.prepared.arrays_for(X[rows], problem.n_jobs)
+        yield rows, family.stored(arrays, len(rows))
 
 
 def takes_statistics(problem: Problem, engine: str, memory: int) -> bool:
@@ -250,6 +264,7 @@ def _folds(
     gram: GramRows,
     seed: int,
     best_start: bool,
+    lightest: float,
 ) -> list[Fold]:
     """The states of the null models, of the training rows and the rows that are held out."""
     null = np.zeros(family.n_tables)
@@ -282,7 +297,7 @@ def _folds(
 
         train = state(~here, gram.blocks[-1], gram.blocks[k])
         held = state(here, gram.blocks[k], gram.blocks[k][:0])
-        its_splits = family.weighted(train.left_weight, train.total_weight)
+        its_splits = family.weighted(train.left_weight, train.total_weight, lightest)
         start, rng = problem.start + shift, np.random.default_rng([seed, k])
         mass, held_mass = float(masses[~here].sum()), float(masses[k])
         folds.append(Fold(start, its_splits, train, held, mass, held_mass, rng))

@@ -131,6 +131,12 @@ class GramRows:
         self.batches.append(features)
         return True
 
+    def forget(self) -> None:
+        """No rows are there any more. The memory is kept: to have it anew takes long."""
+        self.used = 0
+        self.row_start[:] = -1
+        self.batches.clear()
+
     def keep(self) -> Arrays:
         """The order of features: sums of weights that are no integers depend on it."""
         return {
@@ -170,13 +176,13 @@ def run_gram(problem: Problem, memory: int) -> None:
     held = problem.held
     size = loop_threads(problem.n_jobs, int(family.offsets[-1]))
     with Team(problem.n_jobs) as builders, Team(size) as team:
-        arrays, loss, start = problem.prepared.arrays, problem.loss, problem.start
+        arrays = family.stored(problem.prepared.arrays, len(problem.y))
+        loss, start = problem.loss, problem.start
         providers = [family.statistics(arrays, problem.y, problem.weight, loss, start, builders)]
         dtypes = [gram_type(problem.weight)]
         if held is not None:
-            providers.append(
-                family.statistics(problem.held_arrays, held.y, held.weight, loss, start, builders)
-            )
+            arrays = family.stored(problem.held_arrays, len(held.y))
+            providers.append(family.statistics(arrays, held.y, held.weight, loss, start, builders))
             dtypes.append(gram_type(held.weight))
         gram = GramRows(family.offsets, dtypes, memory)
         null = np.zeros(family.n_tables)

@@ -15,16 +15,18 @@ from numpy.typing import NDArray
 
 from .._team import Team
 from ..learners.mixed_stumps import MixedStumps
+from ..learners.sparse_stumps import SparseStumps
 from ..learners.splits import weighted_splits
 from ..losses import Loss
 from ..model import Path
 from .gram_loop import GramState, GramWork, Pending, run_gram_block
 from .mixed_gram_loop import run_mixed_block
-from .mixed_slots import SlotSplits, make_slots, weighted_slots
+from .mixed_slots import LIGHT, SlotSplits, make_slots, weighted_slots
 from .mixed_statistics import MixedStatistics, add_mixed_path
 from .path_tables import add_path
 from .problem import Problem
 from .record import Record
+from .row_statistics import RowStatistics, as_stored, pays_by_rows
 from .statistics import MemoryStatistics, Vector
 
 
@@ -44,9 +46,14 @@ class GramFamily(ABC):
     ) -> MemoryStatistics:
         """Statistics of some rows."""
 
+    def stored(self, arrays: Any, n_rows: int) -> Any:
+        """Weak-learners on some rows, in the form that statistics are fastest with."""
+        return arrays
+
     @abstractmethod
-    def weighted(self, weights: Vector, total_weight: float) -> Any:
-        """The splits of rows with other weights, given for each of the sums."""
+    def weighted(self, weights: Vector, total_weight: float, lightest: float) -> Any:
+        """The splits of rows with other weights, given for each of the sums. Those with less than
+        ``lightest`` on a side are never chosen."""
 
     @abstractmethod
     def run(
@@ -71,10 +78,18 @@ class NumberFamily(GramFamily):
     def statistics(
         self, arrays: Any, y: Vector, weight: Vector | None, loss: Loss, start: float, team: Team
     ) -> MemoryStatistics:
-        return MemoryStatistics(arrays, y, weight, loss, start, team)
+        by_rows = isinstance(arrays, SparseStumps) and pays_by_rows(arrays, len(y))
+        kind = RowStatistics if by_rows else MemoryStatistics
+        return kind(arrays, y, weight, loss, start, team)
 
-    def weighted(self, weights: Vector, total_weight: float) -> Any:
-        return weighted_splits(self.splits, weights, total_weight)
+    def stored(self, arrays: Any, n_rows: int) -> Any:
+        return as_stored(arrays, self.splits, n_rows)
+
+    def weighted(self, weights: Vector, total_weight: float, lightest: float) -> Any:
+        splits = weighted_splits(self.splits, weights, total_weight)
+        least = max(lightest, LIGHT * total_weight)
+        splits.gain[np.minimum(weights, total_weight - weights) < least] = 0.0
+        return splits
 
     def run(self, team: Team, splits: Any, state: GramState, held: GramState, *rest: Any) -> int:
         return int(team.run(run_gram_block, splits, state, held, 1.0, *rest))
@@ -101,8 +116,8 @@ class MixedFamily(GramFamily):
     ) -> MixedStatistics:
         return MixedStatistics(arrays, self.splits.slots, y, weight, loss, start, team)
 
-    def weighted(self, weights: Vector, total_weight: float) -> SlotSplits:
-        return weighted_slots(self.splits, weights, total_weight)
+    def weighted(self, weights: Vector, total_weight: float, lightest: float) -> SlotSplits:
+        return weighted_slots(self.splits, weights, total_weight, lightest)
 
     def run(self, team: Team, splits: Any, state: GramState, held: GramState, *rest: Any) -> int:
         return int(team.run(run_mixed_block, splits, state, held, *rest))

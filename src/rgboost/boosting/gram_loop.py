@@ -114,6 +114,8 @@ def run_gram_block(splits, state, held, sigma, rho, subsets, record, begin, pend
             record.loss[m] = loss
             record.held_loss[m] = held_loss
         k = first_of_the_best(work.score[half], columns.shape[0])
+        if k >= 0 and splits.gain[work.learner[half, k]] == 0.0:
+            k = -1  # all splits of J have an empty side, in one of several folds
         if k < 0:
             if record_now:
                 note_nothing(record, m)

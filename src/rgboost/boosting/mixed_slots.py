@@ -25,7 +25,7 @@ from ..learners.mixed_splits import MixedColumns, sort_categories
 from ..learners.mixed_stumps import MixedStumps
 from ..learners.splits import Splits, first_of_ties, weighted_splits
 
-_LIGHT = 1e-12
+LIGHT = 1e-12
 """A side with less than this share of the weight has no rows: the rest is rounding."""
 
 
@@ -56,12 +56,12 @@ def make_slots(arrays: MixedStumps, held: MixedStumps, n_held: int) -> Slots:
 
 
 def weighted_slots(
-    learners: SlotSplits, weights: NDArray[np.float64], total_weight: float
+    learners: SlotSplits, weights: NDArray[np.float64], total_weight: float, lightest: float
 ) -> SlotSplits:
     """The same splits under other weights of the rows, given for each slot.
 
     Some splits may have an empty side then: they are too light. The least weight of a side keeps
-    its share of the whole.
+    its share of the whole, but is not below ``lightest``.
     """
     splits, columns, slots = learners
     bin_weight = np.zeros(len(columns.bin_weight))
@@ -73,13 +73,13 @@ def weighted_slots(
         else:
             left = left_weight[splits.offsets[g] : splits.offsets[g + 1]]
             slots_to_left(columns, slots, g, weights, total_weight, left)
-    share = max(columns.lightest / splits.total_weight, _LIGHT)
+    share = max(columns.lightest / splits.total_weight, LIGHT)
     return SlotSplits(
         weighted_splits(splits, left_weight, total_weight),
         columns._replace(
             bin_weight=bin_weight,
-            order=np.zeros_like(columns.order),
-            lightest=share * total_weight,
+            order=columns.order.copy(),
+            lightest=max(share * total_weight, lightest),
         ),
         slots,
     )

@@ -35,7 +35,7 @@ from .callbacks import Callback
 from .engine import Boosted, enter_all, interruptible, outcome
 from .fold_mean import run_folds
 from .folds import FoldRows, FoldRuns, fold_arrays, takes_statistics
-from .gram import default_gram_memory
+from .gram import GramRows, default_gram_memory
 from .gram_family import gram_family
 from .make_problem import make_problem, total_weight
 from .problem import Problem
@@ -48,11 +48,17 @@ Vector = NDArray[np.float64]
 
 PILOT_ROWS = 5000
 PILOT_ROUNDS = 3
-"""Rounds on so many rows, to have scores to begin with. With fewer rows there are no others."""
+PILOT_RATE = 2.5
+"""The first rounds: how many rows they have at most, how many rounds there are, and how much longer
+their steps are."""
 
 MOST_ROUNDS = 6
 ENOUGH = 0.01
 """Rounds end when one lowers the loss of the rows that are not seen by less than this share."""
+
+LIGHTEST = 0.01
+"""The least weight h of a side of a split: below it, a step is a matter of few rows that the model
+is sure of."""
 
 _LEAST_CURVATURE = 1e-8
 
@@ -150,13 +156,16 @@ class Rounds:
 
     def __post_init__(self) -> None:
         self.family = gram_family(self.problem)
+        # Half the memory, and exact enough for weights that are those of a model.
+        kinds = [np.float32] * (2 + int(self.fold.max()))
+        self.gram = GramRows(self.family.offsets, kinds, self.memory)
 
     def run(self) -> Mean | None:
         """The best round; None if Gram rows do not fit or no round is worth keeping."""
         pilot = self._pilot()
-        parts = self._parts(self.fold)
         if pilot is None:
-            return self._rounds(self.problem, parts, PILOT_ROUNDS + MOST_ROUNDS)
+            return None
+        parts = self._parts(self.fold)
         for part in parts:
             part.move(pilot.start, pilot.tables)
         return self._rounds(self.problem, parts, MOST_ROUNDS)
@@ -165,17 +174,16 @@ class Rounds:
         return np.zeros(self.family.n_tables)
 
     def _pilot(self) -> Mean | None:
-        """Some rounds on some of the rows; None if there are no more rows than that."""
+        """Rounds with long steps on some of the rows, from the null model on."""
         n_rows = len(self.problem.y)
-        if n_rows <= PILOT_ROWS:
-            return None
-        rng = np.random.default_rng([self.seed, n_rows])
-        some = rng.permutation(n_rows)[:PILOT_ROWS]
+        some = np.random.default_rng([self.seed, n_rows]).permutation(n_rows)[:PILOT_ROWS]
         fold = np.full(n_rows, -1)
         fold[some] = self.fold[some]
-        if len(np.unique(fold)) <= self.fold.max() + 1:  # a fold of its own has no row
-            return None
-        return self._rounds(replace(self.problem, callbacks=()), self._parts(fold), PILOT_ROUNDS)
+        if len(np.unique(fold[some])) <= self.fold.max():  # a fold has too few rows
+            fold = self.fold
+        rate = min(1.0, PILOT_RATE * self.problem.rule.learning_rate)
+        pilot = replace(self.problem, rule=ConstantRule(rate, 1.0), callbacks=())
+        return self._rounds(pilot, self._parts(fold), PILOT_ROUNDS)
 
     def _parts(self, fold: NDArray[np.int64]) -> list[Part]:
         """The rows of each fold, at the null model."""
@@ -211,14 +219,16 @@ class Rounds:
         mass = sum(one.mass for one in rows)
         offsets = problem.prepared.layout.offsets
         start = problem.start
-        with FoldRuns(problem, rows, self.seed, self.best_start, self.memory) as runs:
+        chosen = sorted(g for batch in self.gram.batches for g in batch)  # in the round before
+        self.gram.forget()
+        with FoldRuns(problem, rows, self.seed, self.best_start, self.gram, LIGHTEST) as runs:
             starts = [one.start for one in runs.folds]
             recorder = Recorder(
                 len(parts) * self.n_iter, offsets, mass, mass, problem.prepared.set_bytes
             )
             recorder.engine = f"gram: the mean of {len(parts)} runs on a quadratic model"
             problem.recorder, problem.start = recorder, float(np.mean(starts))
-            fits = run_folds(runs, self.rule)
+            fits = runs.expect(chosen) and run_folds(runs, self.rule)
         mean, problem.start = problem.start, start
         if not fits:
             return None

@@ -33,8 +33,11 @@ from numpy.typing import NDArray
 
 from .._jit import kernel, scalar
 from ..data.mixed_bins import MixedCuts
-from ..data.sorting import sorted_positions
+from ..data.sorting import sort_again, sorted_positions
 from .splits import Splits, to_left_sums, weighted_splits
+
+_SORTED_AGAIN = 256
+"""Up to so many categories, the order before is a good one to begin with."""
 
 
 class MixedColumns(NamedTuple):
@@ -62,7 +65,7 @@ def mixed_columns(cuts: MixedCuts, lightest: float = 0.0) -> MixedColumns:
         n_values + cuts.has_missing,
         cuts.bin_start,
         cuts.bin_weight,
-        np.zeros(len(cuts.bin_weight), np.uint16),
+        np.concatenate([np.arange(m + 1, dtype=np.uint16) for m in n_values]),
         lightest,
     )
 
@@ -118,10 +121,15 @@ def sort_categories(columns, splits, column, bins, total):
         bins[n + b] = bins[b]
         # Without weight (in one of several folds) a category is as good as all rows.
         means[b] = (bins[b] / weights[b]) if weights[b] > 0.0 else total / splits.total_weight
-    order = sorted_positions(means)
+    order = columns.order[start : start + n]
+    if n <= _SORTED_AGAIN:
+        sort_again(means, order)
+    else:
+        places = sorted_positions(means)
+        for k in range(n):
+            order[k] = places[k]
     left, left_weight = 0.0, 0.0
     for k in range(n):
-        columns.order[start + k] = order[k]
         left += bins[n + order[k]]
         left_weight += weights[order[k]]
         if k < n - 1:

@@ -27,7 +27,7 @@ from .splits import make_splits
 PAPER_BINS = 100
 PAPER_ROWS = 10_000
 
-ROWS_PER_BIN, FEWEST_BINS, MOST_AUTO_BINS = 20, 32, 255
+ROWS_PER_BIN, FEWEST_BINS, MOST_AUTO_BINS = 50, 32, 255
 """Bins of a few rows follow their noise; see docs/defaults.md."""
 
 _LEAST = "min_weight_fraction_leaf"
@@ -45,7 +45,7 @@ class Stumps(LearnerFamily):
         code). ``"signed"``: the values are +1 and -1, up to scale (equation weak-learn-stmps).
     max_bins : int, None, "auto" or "paper"
         Bins per feature, from 2 to 65,536: one threshold fewer than bins. None: a threshold
-        between every two distinct values, up to 65,535. ``"auto"``: one bin for 20 rows, at least
+        between every two distinct values, up to 65,535. ``"auto"``: one bin for 50 rows, at least
         32 and at most 255. ``"paper"``: 100 bins above 10,000 rows, else None.
     binning : {"quantile", "hybrid"}
         Thresholds at quantiles, or half of them at quantiles and half evenly spaced between

@@ -108,9 +108,27 @@ def gather_groups(group_start, members, draw, start, columns_out):
 
 def columns_of_learners(layout: Layout, draw: NDArray[np.int64]) -> Subsets:
     """Sorted learners -> the columns they lie in, and for each column its share of them."""
-    column = np.searchsorted(layout.offsets, draw, side="right") - 1
-    new = np.ones(draw.shape, dtype=bool)
-    new[:, 1:] = column[:, 1:] != column[:, :-1]
-    start = np.concatenate([[0], np.cumsum(new.sum(axis=1))]).astype(np.int64)
-    first = np.append(np.flatnonzero(new.ravel()), draw.size).astype(np.int64)
-    return Subsets(start, column.ravel()[new.ravel()], True, first, draw.ravel())
+    start = np.empty(len(draw) + 1, np.int64)
+    columns, first = np.empty(draw.size, np.int64), np.empty(draw.size + 1, np.int64)
+    n = group_by_column(layout.offsets, draw, start, columns, first)
+    return Subsets(start, columns[:n], True, first[: n + 1], draw.ravel())
+
+
+@kernel()
+def group_by_column(offsets, draw, start_out, columns_out, first_out):
+    """Write where each subset starts, its columns, and where their learners start; returns how many
+    columns there are in all."""
+    k = 0
+    for i in range(draw.shape[0]):
+        start_out[i] = k
+        stop = -1  # the first learner after the column at hand
+        for j in range(draw.shape[1]):
+            if draw[i, j] >= stop:
+                column = np.searchsorted(offsets, draw[i, j], side="right") - 1
+                stop = offsets[column + 1]
+                columns_out[k] = column
+                first_out[k] = i * draw.shape[1] + j
+                k += 1
+    start_out[draw.shape[0]] = k
+    first_out[k] = draw.size
+    return k

@@ -3,7 +3,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rgboost.data.sorting import radix_positions, radix_sort_rows, sort_rows, sorted_positions
+from rgboost.data.sorting import (
+    radix_positions,
+    radix_sort_rows,
+    sort_again,
+    sort_rows,
+    sorted_positions,
+)
 
 
 def radix(values):
@@ -45,3 +51,15 @@ def test_positions_of_many(n):
     rng = np.random.default_rng(0)
     for values in (rng.normal(size=n), np.abs(np.round(rng.normal(size=n))), np.full(n, 7.0)):
         np.testing.assert_array_equal(sorted_positions(values), np.argsort(values, kind="stable"))
+
+
+@given(
+    st.lists(st.sampled_from([-1.0, -0.0, 0.0, 0.5, 2.0]), min_size=1, max_size=30), st.randoms()
+)
+def test_sorting_again_does_not_depend_on_the_order_before(values, shuffled):
+    values = np.array(values)
+    order = list(range(len(values)))
+    shuffled.shuffle(order)
+    order = np.array(order, np.uint16)
+    sort_again(values, order)
+    np.testing.assert_array_equal(order, sorted_positions(values))

@@ -8,9 +8,9 @@ from rgboost import Stumps
 @pytest.mark.parametrize(
     ("max_bins", "n_rows", "bins"),
     [
-        ("auto", 10, 32), ("auto", 659, 32), ("auto", 660, 33), ("auto", 2000, 100),
-        ("auto", 5100, 255), ("auto", 10**7, 255), ("paper", 10_000, None), ("paper", 10_001, 100),
-        (None, 10**7, None), (7, 10, 7),
+        ("auto", 10, 32), ("auto", 1649, 32), ("auto", 1650, 33), ("auto", 5000, 100),
+        ("auto", 12_750, 255), ("auto", 10**7, 255), ("paper", 10_000, None),
+        ("paper", 10_001, 100), (None, 10**7, None), (7, 10, 7),
     ],
 )  # fmt: skip
 def test_bins(max_bins, n_rows, bins):

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._team import Team
-from ..losses import Loss, Squared
+from ..losses import Loss, Softmax, Squared
 from ..model import Path
 from ..steps import ConstantStep, LineSearch, NewtonStep, StepRule
 from .callbacks import Callback
@@ -65,6 +65,8 @@ _LEAST_CURVATURE = 1e-8
 
 def reweighted_obstacle(loss: Loss, step: StepRule, engine: str) -> str | None:
     """Why a loss has no such rounds; None if it has."""
+    if isinstance(loss, Softmax):
+        return "there are several classes"
     if loss.newton_limit is None or isinstance(loss, Squared) or loss.terms is None:
         return f"{loss!r} has no quadratic model with weights that are positive"
     if not isinstance(step, ConstantStep | LineSearch | NewtonStep):

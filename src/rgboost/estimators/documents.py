@@ -38,25 +38,27 @@ PARAMETERS = """
         ``"newton"``: sum of residuals over sum of curvatures on each side, as tree libraries do.
         ``"auto"``: constant if the loss is smooth, else Newton if it has a Newton step, else leaf
         search (line search if the learner is not stumps with free leaves).
-    learning_rate : float
-        Multiplies the step. Defaults: 0.2 for regression; 1 for classification, where the step
-        1/sigma is small already.
+    learning_rate : float or "auto"
+        Multiplies the step. ``"auto"``: 0.2; but 1 for a single run of classification, where the
+        step 1/sigma is small already (see ``ensemble`` for what is not a single run).
     max_iter : int, "auto" or "cv"
         Number of iterations, at most. ``"cv"``: as many as have the smallest loss in
         cross-validation with ``cv`` folds, at most 20,000; see ``ensemble`` for what follows. With
         the squared loss and stumps the folds cost one pass over the data, and bins come from all
-        rows; with other losses, ``cv`` fits. Rows are not held out besides; ``n_iter_no_change``
-        and ``tol`` end the search. ``"auto"``: ``"cv"`` below 2,000 rows, and up to 100,000 rows
-        where it takes one pass; else up to 20,000 until early stopping ends the fit; and 100 if
-        there are fewer than 30 rows.
+        rows. Rows are not held out besides; ``n_iter_no_change`` and ``tol`` end the search.
+        ``"auto"``: ``"cv"`` below 2,000 rows, and up to 100,000 rows where statistics give the
+        folds; else up to 20,000 until early stopping ends the fit; and 100 if there are fewer than
+        30 rows.
     cv : int, splitter or list of (train, test) rows
         The folds of ``max_iter="cv"``: their number, for folds at random (of each class the same
         share); or folds of yours that hold out every row once, as scikit-learn's GroupKFold does.
     ensemble : bool
-        What follows cross-validation where the folds cost one pass. True: the model is the mean of
-        the ``cv`` models, each of the rows outside a fold, which predicts better than one of them
-        and needs no further fit. The mean of additive models is an additive model like others.
-        False, and in all other cases (other losses, ``warm_start``, ``resume``): a fit to all rows.
+        What follows cross-validation. True: where statistics give the ``cv`` models, each of the
+        rows outside a fold, their mean is the model. It predicts better than one of them and needs
+        no further fit, and the mean of additive models is an additive model like others. So it is
+        with the squared loss, and, by quadratic models of them, with the logistic, exponential,
+        Poisson, gamma and Tweedie losses. False, and in all other cases (other losses, several
+        classes, ``engine``, ``warm_start``, ``resume``): a fit to all rows.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
         ``X_val, y_val``, or if ``max_iter="auto"`` says so. With validation rows of either kind
@@ -68,7 +70,7 @@ PARAMETERS = """
     tol : float
         The smallest relative fall of the validation loss that counts.
     max_bins : int, None, "auto" or "paper"
-        Bins per feature. ``"auto"``: one for 20 rows, at least 32 and at most 255. None: every
+        Bins per feature. ``"auto"``: one for 50 rows, at least 32 and at most 255. None: every
         distinct value is a split. ``"paper"``: 100 above 10,000 rows, None below.
     binning : {{"quantile", "hybrid"}}
         Thresholds at quantiles; or half of them there and half evenly spaced.

@@ -25,7 +25,7 @@ from ..selection import Subsets
 from .cost import TYPICAL_ITERATIONS, choose_engine
 from .gram import GramRows, default_gram_memory, feature_of, gram_obstacle, gram_type, step_share
 from .gram_family import GramFamily, gram_family
-from .gram_loop import GramState, Pending, make_work
+from .gram_loop import GramState, Pending, RestState, make_work
 from .make_problem import make_problem, total_weight
 from .problem import Problem
 from .record import Record
@@ -58,7 +58,7 @@ class Fold:
 
     start: float
     splits: Any
-    train: GramState
+    train: RestState
     held: GramState
     mass: float
     held_mass: float
@@ -281,7 +281,7 @@ def _folds(
         here = np.arange(len(parts)) == k
         shift = residuals[~here].sum() / totals[~here].sum() if best_start else 0.0
 
-        def state(rows: NDArray, block: NDArray, less: NDArray, shift: float = shift) -> GramState:
+        def state(rows: NDArray, block: NDArray, shift: float = shift) -> GramState:
             weight, total_weight = left_weights[rows].sum(axis=0), float(totals[rows].sum())
             total, loss = residuals[rows].sum(), losses[rows].sum()
             return GramState(
@@ -291,12 +291,11 @@ def _folds(
                 total=np.array([total - shift * total_weight]),
                 loss=np.array([loss - shift * total + 0.5 * shift * shift * total_weight]),
                 rows=block,
-                less=less,
                 row_start=gram.row_start,
             )
 
-        train = state(~here, gram.blocks[-1], gram.blocks[k])
-        held = state(here, gram.blocks[k], gram.blocks[k][:0])
+        train = RestState(*state(~here, gram.blocks[-1]), less=gram.blocks[k])
+        held = state(here, gram.blocks[k])
         its_splits = family.weighted(train.left_weight, train.total_weight, lightest)
         start, rng = problem.start + shift, np.random.default_rng([seed, k])
         mass, held_mass = float(masses[~here].sum()), float(masses[k])

@@ -228,7 +228,6 @@ def _state(provider: Statistics, null: NDArray, block: NDArray, gram: GramRows) 
         total=np.array([gradient.total]),
         loss=np.array([gradient.loss]),
         rows=block,
-        less=block[:0],
         row_start=gram.row_start,
     )
 
@@ -237,14 +236,7 @@ def no_rows(like: GramState) -> GramState:
     """The state of a validation set that is not there."""
     none = np.zeros(0)
     return GramState(
-        none,
-        none,
-        0.0,
-        np.zeros(1),
-        np.zeros(1),
-        like.rows[:0],
-        like.rows[:0],
-        np.zeros(0, np.int64),
+        none, none, 0.0, np.zeros(1), np.zeros(1), like.rows[:0], np.zeros(0, np.int64)
     )
 
 

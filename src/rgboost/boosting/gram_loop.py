@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
+from .._jit import by_type, kernel
 from .._math import largest
 from .._team import wait_for_all
 from ..learners.kernels import TIE
@@ -37,8 +37,7 @@ class GramState(NamedTuple):
     Of features with missing values or categories, sums and weights are those of slots
     (`mixed_slots`), not of left sides.
 
-    ``row_start[g]`` is the first row of feature g in ``rows``, -1 if it has none yet. If ``less``
-    is not empty, the Gram rows are ``rows - less``: those of all rows without a fold.
+    ``row_start[g]`` is the first row of feature g in ``rows``, -1 if it has none yet.
     ``total`` and ``loss`` are single numbers in arrays.
     """
 
@@ -48,8 +47,23 @@ class GramState(NamedTuple):
     total: NDArray[np.float64]
     loss: NDArray[np.float64]
     rows: NDArray
-    less: NDArray
     row_start: NDArray[np.int64]
+
+
+class RestState(NamedTuple):
+    """As `GramState`, of all rows but those of a fold: the Gram rows are ``rows - less``.
+
+    A class of its own, so that single runs do not compile it.
+    """
+
+    left_sums: NDArray[np.float64]
+    left_weight: NDArray[np.float64]
+    total_weight: float
+    total: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    rows: NDArray
+    row_start: NDArray[np.int64]
+    less: NDArray
 
 
 class Pending(NamedTuple):
@@ -181,20 +195,30 @@ def share_of_columns(offsets, seat):
     return first, last
 
 
-@kernel()
+@by_type
 def apply_step(state, row, left, right, start, stop):
     """Left sums after a step, for the splits start..stop."""
+
+
+@apply_step.register(GramState)
+def _apply_step(state, row, left, right, start, stop):
     sums = state.left_sums[start:stop]
     weights = state.left_weight[start:stop]
     both = state.rows[row, start:stop]
     jump = left - right
-    if state.less.shape[0] > 0:
-        less = state.less[row, start:stop]
-        for j in range(sums.shape[0]):
-            sums[j] -= right * weights[j] + jump * (float(both[j]) - float(less[j]))
-    else:
-        for j in range(sums.shape[0]):
-            sums[j] -= right * weights[j] + jump * both[j]
+    for j in range(sums.shape[0]):
+        sums[j] -= right * weights[j] + jump * both[j]
+
+
+@apply_step.register(RestState)
+def _apply_step_to_rest(state, row, left, right, start, stop):
+    sums = state.left_sums[start:stop]
+    weights = state.left_weight[start:stop]
+    both = state.rows[row, start:stop]
+    less = state.less[row, start:stop]
+    jump = left - right
+    for j in range(sums.shape[0]):
+        sums[j] -= right * weights[j] + jump * (float(both[j]) - float(less[j]))
 
 
 @kernel()

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel
+from .._jit import by_type, kernel
 from .._team import wait_for_all
 from ..learners.mixed_splits import write_set
 from ..learners.mixed_stumps import best_of_column
 from ..learners.splits import expected_sum, pick_split, shared_score
-from .gram_loop import note_nothing, share_of_columns
+from .gram_loop import GramState, RestState, note_nothing, share_of_columns
 from .loop import first_of_the_best, subset_of
 from .mixed_slots import best_chosen, parts_of_step, slot_left_sums
 
@@ -125,8 +125,7 @@ def apply_parts(state, row, slot, share, base, jump, start, stop, both):
     """Sums of the slots start..stop after a step; slot i has the Gram row ``row + i``."""
     sums, weights = state.left_sums[start:stop], state.left_weight[start:stop]
     add_rows(state.rows, row, slot, share, start, True, both)
-    if state.less.shape[0] > 0:
-        add_rows(state.less, row, slot, -share, start, False, both)
+    leave_out(state, row, slot, share, start, both)
     for j in range(sums.shape[0]):
         sums[j] -= base * weights[j] + jump * both[j]
 
@@ -142,6 +141,21 @@ def add_rows(gram, row, slot, share, start, first, out):
         else:
             for j in range(out.shape[0]):
                 out[j] += share[i] * one[j]
+
+
+@by_type
+def leave_out(state, row, slot, share, start, out):
+    """Take the Gram rows of the fold that a state leaves out from ``out``."""
+
+
+@leave_out.register(GramState)
+def _nothing(state, row, slot, share, start, out):
+    pass
+
+
+@leave_out.register(RestState)
+def _fold(state, row, slot, share, start, out):
+    add_rows(state.less, row, slot, -share, start, False, out)
 
 
 @kernel()

@@ -201,7 +201,6 @@ def _state(
         total=np.array([gradient.total]),
         loss=np.array([gradient.loss]),
         rows=rows,
-        less=rows[:0],
         row_start=row_start,
     )
 

@@ -137,7 +137,7 @@ def _container(kind, columns, names):
 
 
 @st.composite
-def cases(draw, steps=("constant", "line-search")):
+def cases(draw, steps=("constant", "line-search"), max_iter=(4, "cv")):
     """Most cases are good, but for one thing."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     spoiled = draw(st.sampled_from(["nothing", "column", "labels", "weights", "names", "other",
@@ -167,7 +167,9 @@ def cases(draw, steps=("constant", "line-search")):
     if spoiled == "parameters":
         categorical = [None, [0], [True] * p, "from_dtype"]
     parameters = {
-        "max_iter": 4,
+        "max_iter": draw(st.sampled_from(max_iter)),
+        "cv": 2,
+        "n_iter_no_change": 10,
         "random_state": 0,
         "learning_rate": draw(st.sampled_from([0.3, 1.0])),
         "max_bins": draw(st.sampled_from([255, 3, None])),

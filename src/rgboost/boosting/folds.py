@@ -35,6 +35,20 @@ CHUNK = 128
 """Iterations that the runs do before rules of stopping and callbacks look at them."""
 
 
+SMALL_GRAM = 1 << 23
+"""Up to so many numbers, Gram rows are made of all features before the runs begin: runs that wait
+for them would take longer."""
+
+_PAIRS_FOR_THREADS = 1 << 20
+"""Pairs of entries (n p^2) below which a second thread costs more than it saves."""
+
+
+def statistics_team(problem: Problem) -> Team:
+    """Threads that make sums over rows."""
+    pairs = problem.prepared.cells * len(problem.prepared.layout.members)
+    return Team(problem.n_jobs if pairs >= _PAIRS_FOR_THREADS else 1)
+
+
 @dataclass(frozen=True)
 class FoldRows:
     """The rows of a fold: weak-learners on them, labels and weights (None: all 1).
@@ -109,7 +123,7 @@ class FoldRuns:
         n_folds = len(rows)
         self.problem = problem
         self.family = family = gram_family(problem)
-        self.builders = Team(problem.n_jobs)
+        self.builders = statistics_team(problem)
         self.pool = ThreadPoolExecutor(min(problem.n_jobs, n_folds), "rgboost")
         self.gram = gram
         parts = [
@@ -119,6 +133,9 @@ class FoldRuns:
             for one in rows
         ]
         self.providers: list[Any] = [*parts, SumOfFolds(self.gram)]
+        n_sums = int(family.offsets[-1])
+        if n_sums * n_sums * len(gram.blocks) <= SMALL_GRAM:
+            self.expect(np.flatnonzero(np.diff(family.offsets)).tolist())
         self.folds = _folds(problem, family, rows, parts, self.gram, seed, best_start, lightest)
 
     def __enter__(self) -> FoldRuns:
@@ -151,7 +168,8 @@ class FoldRuns:
 
     def expect(self, features: list[int]) -> bool:
         """Make the Gram rows of features that will be needed, all at once; whether they fit."""
-        return not features or self.gram.add(features, self.providers)
+        missing = [g for g in features if self.gram.row_start[g] < 0]
+        return not missing or self.gram.add(missing, self.providers)
 
     def _provide(self, block: _Block) -> bool:
         """Make the Gram rows that a run waits for; whether they fit."""

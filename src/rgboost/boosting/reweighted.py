@@ -34,7 +34,7 @@ from ..steps import ConstantStep, LineSearch, NewtonStep, StepRule
 from .callbacks import Callback
 from .engine import Boosted, enter_all, interruptible, outcome
 from .fold_mean import run_folds
-from .folds import FoldRows, FoldRuns, fold_arrays, takes_statistics
+from .folds import FoldRows, FoldRuns, fold_arrays, statistics_team, takes_statistics
 from .gram import GramRows, default_gram_memory
 from .gram_family import gram_family
 from .make_problem import make_problem, total_weight
@@ -114,7 +114,7 @@ def boost_reweighted(
         like.recorder = Recorder(n_iter, problem.prepared.layout.offsets, 1.0, None)
         if not takes_statistics(like, engine, memory // (1 + n_folds)):
             return None
-        team = stack.enter_context(Team(problem.n_jobs))
+        team = stack.enter_context(statistics_team(problem))
         best_start = settings.get("start_score", 0.0) is None
         rounds = Rounds(problem, X, fold, n_iter, rule, random_state, best_start, memory, team)
         kept: list[Mean | None] = []

@@ -9,7 +9,7 @@ others are kept in ``out/quality`` and not measured again; ``--fresh`` forgets t
 
 The loss is the mean log-loss, or the mean squared error as a share of the variance of the test
 labels (1 - R^2). Sets of fewer than 1,000 rows are judged by five-fold cross-validation, because
-so few rows to test on tell little; seconds are then those of one fit.
+so few rows to test on tell little; seconds are then those of the median fit.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ clock = time.perf_counter
 OUT = Path("out") / "quality"
 FEW_ROWS = 1000
 FOLDS = 5
+LONG_SECONDS = 10.0
+"""Fits that take less are timed three times; the fastest counts."""
 PATIENCE = 900.0
 """Seconds after which a contestant is given up."""
 
@@ -136,13 +138,16 @@ def judge(name: str, data: QualitySet, threads: int, **more: Any) -> dict[str, A
     """Mean test loss, seconds of a fit and bytes of the stored model."""
     fit, settings = CONTESTANTS[name]
     losses, seconds, sizes, iterations = [], [], [], []
-    for part in parts_of(data):
+    parts = list(parts_of(data))
+    for part in parts:
         model, score, spent = fit(part, threads, **settings, **more)
+        if len(parts) == 1 and spent < LONG_SECONDS:
+            spent = min(spent, *(fit(part, threads, **settings, **more)[2] for _ in range(2)))
         losses.append(test_loss(part, score) * len(part.y_test))
         seconds.append(spent)
         sizes.append(len(pickle.dumps(model)))
         iterations.append(getattr(model, "best_iteration_", 0) if name == "rgboost" else 0)
-    n_test = sum(len(part.y_test) for part in parts_of(data))
+    n_test = sum(len(part.y_test) for part in parts)
     return {
         "loss": sum(losses) / n_test,
         "seconds": float(np.median(seconds)),

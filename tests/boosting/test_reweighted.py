@@ -15,10 +15,11 @@ from rgboost.boosting.fold_mean import boost_mean
 from rgboost.boosting.make_problem import make_problem
 from rgboost.boosting.reweighted import Part, boost_reweighted, reweighted_obstacle
 from rgboost.boosting.statistics import MemoryStatistics
-from rgboost.callbacks import TimeLimit
+from rgboost.callbacks import Checkpoint, TimeLimit
 from rgboost.losses import Exponential, Huber, Logistic, Poisson, Softmax, Squared
 from rgboost.selection import RandomGroups
 from rgboost.steps import ConstantStep, LeafSearch, NewtonStep
+from rgboost.theory import RecordCertificates, StopAtGap, certificate
 
 K = 3
 RULE = dict(n_iter_no_change=30, tol=1e-5)
@@ -157,25 +158,6 @@ def test_the_mean_predicts_better_than_one_run():
     assert losses[True] < losses[False]
 
 
-@pytest.mark.parametrize("loss", ["poisson", "gamma", "tweedie"])
-def test_losses_with_a_logarithm_have_it_too(loss):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 4))
-    mean = np.exp(np.sin(2 * X[:, 0]) + 0.5 * X[:, 1])
-    counts, sizes = rng.poisson(mean), rng.gamma(2.0, 0.5, len(mean))
-    y = {"poisson": counts, "gamma": sizes * mean, "tweedie": counts * sizes}[loss].astype(float)
-    losses = {}
-    for ensemble in (True, False):
-        model = RGBMRegressor(loss=loss, random_state=0, ensemble=ensemble).fit(X[:1000], y[:1000])
-        score = np.log(model.predict(X[1000:]))
-        losses[ensemble] = model.loss_.value(y[1000:], score).mean()
-        assert ("quadratic model" in model.trace_.engine) == ensemble
-    constant = model.loss_.value(y[1000:], np.full(2000, np.log(y[:1000].mean()))).mean()
-    best = model.loss_.value(y[1000:], np.log(mean[1000:])).mean()
-    assert losses[True] - best < 0.3 * (constant - best)
-    assert losses[True] < losses[False] + 0.02 * (constant - best)
-
-
 @pytest.mark.parametrize("kind", ["dense", "sparse", "indicators", "mixed"])
 def test_threads_do_not_change_it(kind):
     X, y, _ = data(1500)
@@ -203,6 +185,18 @@ def test_threads_do_not_change_it(kind):
     assert np.average(losses[0], weights=weight) < 0.97 * np.average(losses[1], weights=weight)
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e12])
+def test_the_unit_of_weights_does_not_matter(unit):
+    X, y, _ = data()
+    weight = np.random.default_rng(0).random(len(y)) + 0.1
+    model = RGBMClassifier(random_state=0).fit(X, y, weight)
+    other = RGBMClassifier(random_state=0).fit(X, y, unit * weight)
+    assert "quadratic model" in other.trace_.engine
+    np.testing.assert_allclose(
+        model.decision_function(X), other.decision_function(X), rtol=1e-3, atol=1e-3
+    )
+
+
 def test_classes_that_can_be_told_apart_have_finite_scores():
     X = np.arange(200.0)[:, None]
     y = (X[:, 0] > 99).astype(int)
@@ -211,20 +205,100 @@ def test_classes_that_can_be_told_apart_have_finite_scores():
     assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_what_has_no_quadratic_model():
-    assert reweighted_obstacle(Logistic(), ConstantStep(), "auto") is None
-    assert "Huber" in reweighted_obstacle(Huber(), ConstantStep(), "auto")
-    assert "classes" in reweighted_obstacle(Softmax(3), ConstantStep(), "auto")
-    assert "Squared" in reweighted_obstacle(Squared(), ConstantStep(), "auto")
-    assert "LeafSearch" in reweighted_obstacle(Logistic(), LeafSearch(), "auto")
-    assert "'direct'" in reweighted_obstacle(Logistic(), ConstantStep(), "direct")
+def test_what_has_no_such_mean():
+    step = ConstantStep()
+    assert reweighted_obstacle(Logistic(), step, 0.2, "auto") is None
+    for loss in (Huber(), Softmax(3), Squared(), Poisson()):
+        assert type(loss).__name__ in reweighted_obstacle(loss, step, 0.2, "auto")
+    assert "LeafSearch" in reweighted_obstacle(Logistic(), LeafSearch(), 0.2, "auto")
+    assert "rho=0.1" in reweighted_obstacle(Logistic(), ConstantStep(0.1), 0.2, "auto")
+    assert "learning_rate=2" in reweighted_obstacle(Logistic(), step, 2.0, "auto")
+    assert "'direct'" in reweighted_obstacle(Logistic(), step, 0.2, "direct")
     X, y, _ = data(300)
-    for more in (dict(engine="direct"), dict(step="leaf-search"), dict(gram_memory=100)):
+    for more in (
+        dict(engine="direct"), dict(step="leaf-search"), dict(gram_memory=100),
+        dict(learning_rate=1.5), dict(loss="exponential"), dict(ensemble=False),
+    ):  # fmt: skip
         model = RGBMClassifier(random_state=0, max_iter="cv", **more).fit(X, y)
         assert "quadratic" not in model.trace_.engine
+    counts = np.abs(np.round(3 * X[:, 2]))
+    assert "quadratic" not in RGBMRegressor(loss="poisson").fit(X, counts).trace_.engine
 
 
-def test_ctrl_c_leaves_the_mean_of_what_was_done():
+def test_a_row_that_outweighs_all_others():
+    X, y, _ = data()
+    weight = np.ones(len(y))
+    weight[0] = 1e7
+    model = RGBMClassifier(random_state=0).fit(X, y, weight)
+    assert "quadratic model" in model.trace_.engine
+    assert model.best_iteration_ > 0
+    assert model.score(X, y) > np.mean(y < 0) + 0.05
+
+
+def test_certificates_of_means():
+    X, y, _ = data(400)
+    for model, labels in (
+        (RGBMClassifier(random_state=0), y),
+        (RGBMRegressor(random_state=0), X[:, 0]),
+    ):
+        model.set_params(max_bins=8).fit(X, labels)
+        assert "mean" in model.trace_.engine
+        found = certificate(model, X, labels)
+        score = model.decision_function(X) if labels is y else model.predict(X)
+        assert found.loss == pytest.approx(model.loss_.value(labels, score).mean())
+        assert 0 <= found.gap < found.loss
+
+
+def test_callbacks_of_one_run_have_one_run(tmp_path):
+    X, y, _ = data(400)
+    for callback in (
+        Checkpoint(tmp_path / "state", every=0.0), StopAtGap(0.1), RecordCertificates(at=[5]),
+        EarlyStopping(5),
+    ):  # fmt: skip
+        model = RGBMClassifier(random_state=0, max_iter="cv", callbacks=[callback]).fit(X, y)
+        assert "mean" not in model.trace_.engine
+    assert (tmp_path / "state").exists()
+
+
+def test_seconds_go_on_from_round_to_round():
+    X, y, _ = data(1500)
+    seen = []
+    model = RGBMClassifier(random_state=0, callbacks=[lambda p: seen.append(p)]).fit(X, y)
+    iterations = [progress.iteration for progress in seen]
+    assert iterations.count(640) >= 2
+    assert (np.diff([progress.seconds for progress in seen]) > 0).all()
+    assert (np.diff(model.trace_.seconds) >= 0).all()
+
+
+@pytest.fixture
+def keyboard():
+    """Ctrl-C as in a terminal, also where tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_twice_leaves_the_round_that_was_finished(keyboard):
+    X, y, _ = data(1500)
+    whole = RGBMClassifier(random_state=0).fit(X, y)
+    seen = []
+
+    def press(progress):
+        seen.append(progress.iteration)
+        if seen.count(640) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    model = RGBMClassifier(random_state=0, callbacks=[press])
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert seen[-1] == 640
+    assert model.n_iter_ > 640
+    agreement = model.predict(X) == whole.predict(X)
+    assert agreement.mean() > 0.95
+
+
+def test_ctrl_c_leaves_the_mean_of_what_was_done(keyboard):
     X, y, _ = data(1500)
     model = RGBMClassifier(random_state=0, max_bins=16, n_iter_no_change=10**6)
 

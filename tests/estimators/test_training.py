@@ -381,3 +381,13 @@ def test_folds_of_yours():
     np.testing.assert_array_equal(model.cv_loss_, pairs.cv_loss_)
     other = clone(model).set_params(cv=4).fit(X, y)
     assert other.cv_loss_[1] != model.cv_loss_[1]
+
+
+@pytest.mark.parametrize("ensemble", [True, False])
+def test_one_fold_with_weight_is_not_enough(ensemble):
+    X, y = load_diabetes(return_X_y=True)
+    first, second = np.arange(200), np.arange(200, len(y))
+    model = RGBMRegressor(cv=[(first, second), (second, first)], ensemble=ensemble)
+    weight = (np.arange(len(y)) < 200).astype(float)
+    with pytest.raises(ValueError, match="cv has all rows with a positive sample_weight in one"):
+        model.fit(X, y, weight)

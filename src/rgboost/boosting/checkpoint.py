@@ -19,6 +19,9 @@ class Checkpoint:
     than two) and a few an iteration.
     """
 
+    needs_one_run = True
+    """Not the mean of several runs."""
+
     def __init__(self, path: str | os.PathLike[str], every: float = 60.0) -> None:
         self.path = path
         self.every = check_not_negative(every, "every")

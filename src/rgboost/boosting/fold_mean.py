@@ -60,7 +60,8 @@ def boost_mean(
         )
         problem.recorder.engine = f"gram: the mean of {n_folds} runs"
         fits: list[bool] = []
-        interrupted = interruptible(problem, lambda: fits.append(run_folds(runs, rule)))
+        begun = time.perf_counter()
+        interrupted = interruptible(problem, lambda: fits.append(run_folds(runs, rule, begun)))
     problem.end()
     if fits == [False]:
         return None
@@ -68,11 +69,12 @@ def boost_mean(
     return outcome(problem, stop_at, interrupted)
 
 
-def run_folds(runs: FoldRuns, rule: EarlyStopping) -> bool:
-    """Run until the rule holds or a callback wants to stop; False if Gram rows do not fit."""
+def run_folds(runs: FoldRuns, rule: EarlyStopping, begun: float) -> bool:
+    """Run until the rule holds or a callback wants to stop; False if Gram rows do not fit.
+
+    Seconds count from ``begun``."""
     problem, n_folds = runs.problem, len(runs.folds)
     recorder = problem.recorder
-    begun = time.perf_counter()
     with rule:
         rule.observe([sum(one.held_loss for one in runs.folds) / runs.held_mass])
         while recorder.left_to_do and rule.stop_at is None:
@@ -92,7 +94,8 @@ def run_folds(runs: FoldRuns, rule: EarlyStopping) -> bool:
                 recorder.held_loss[end],
             )  # fmt: skip
             rule.observe(held[1:].tolist())
-            if problem.wants_to_stop():
+            runs.wants_to_stop = problem.wants_to_stop()
+            if runs.wants_to_stop:
                 break
     return True
 

@@ -29,6 +29,7 @@ from .gram_loop import GramState, Pending, RestState, make_work
 from .make_problem import make_problem, total_weight
 from .problem import Problem
 from .record import Record
+from .row_statistics import RowStatistics
 from .statistics import Columns, MemoryStatistics
 
 CHUNK = 128
@@ -93,6 +94,8 @@ class SumOfFolds:
 
     def __init__(self, gram: GramRows) -> None:
         self.gram = gram
+        self.wants_to_stop = False
+        """Whether a callback has asked to stop."""
 
     def gram_rows(self, features: Sequence[int], columns: Columns, out: NDArray) -> None:
         rows = slice(self.gram.used, self.gram.used + len(out))
@@ -126,6 +129,8 @@ class FoldRuns:
         self.builders = statistics_team(problem)
         self.pool = ThreadPoolExecutor(min(problem.n_jobs, n_folds), "rgboost")
         self.gram = gram
+        self.wants_to_stop = False
+        """Whether a callback has asked to stop."""
         parts = [
             family.statistics(
                 one.arrays, one.y, one.weight, Squared(), problem.start, self.builders
@@ -134,7 +139,8 @@ class FoldRuns:
         ]
         self.providers: list[Any] = [*parts, SumOfFolds(self.gram)]
         n_sums = int(family.offsets[-1])
-        if n_sums * n_sums * len(gram.blocks) <= SMALL_GRAM:
+        by_rows = any(isinstance(part, RowStatistics) for part in parts)  # makes all at once
+        if by_rows or n_sums * n_sums * len(gram.blocks) <= SMALL_GRAM:
             self.expect(np.flatnonzero(np.diff(family.offsets)).tolist())
         self.folds = _folds(problem, family, rows, parts, self.gram, seed, best_start, lightest)
 

@@ -1,4 +1,4 @@
-"""The mean of k models of a smooth loss, from statistics of its quadratic model.
+"""The mean of k models of the logistic loss, from statistics of its quadratic model.
 
 Around scores f the loss is close to a weighted squared loss (iteratively reweighted least squares):
 
@@ -14,11 +14,14 @@ A step of r/h longer than the loss's ``newton_limit`` is where the quadratic mod
 loss: there h is |r|/limit, which keeps the gradient. Rounds end when the loss itself, of the rows
 that the runs do not see, falls by little; a round after which it is larger is dropped.
 
+Not for losses with a logarithm as link: there scores have no scale, and rounds end on the way.
+
 The first rounds need not be exact. They have few of the rows.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -28,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._team import Team
-from ..losses import Loss, Softmax, Squared
+from ..losses import Logistic, Loss, Squared
 from ..model import Path
 from ..steps import ConstantStep, LineSearch, NewtonStep, StepRule
 from .callbacks import Callback
@@ -63,14 +66,16 @@ is sure of."""
 _LEAST_CURVATURE = 1e-8
 
 
-def reweighted_obstacle(loss: Loss, step: StepRule, engine: str) -> str | None:
+def reweighted_obstacle(
+    loss: Loss, step: StepRule, learning_rate: float, engine: str
+) -> str | None:
     """Why a loss has no such rounds; None if it has."""
-    if isinstance(loss, Softmax):
-        return "there are several classes"
-    if loss.newton_limit is None or isinstance(loss, Squared) or loss.terms is None:
-        return f"{loss!r} has no quadratic model with weights that are positive"
-    if not isinstance(step, ConstantStep | LineSearch | NewtonStep):
+    if type(loss) is not Logistic:
+        return f"rounds are for the logistic loss, not for {loss!r}"
+    if step not in (ConstantStep(), LineSearch(), NewtonStep()):
         return f"{step!r} is no step on a quadratic model"
+    if learning_rate > 1.0:
+        return f"learning_rate={learning_rate} is beyond the minimum of a quadratic model"
     if engine != "auto":
         return f"engine={engine!r} is asked for"
     return None
@@ -99,7 +104,7 @@ def boost_reweighted(
     of the trace are those of the last round's quadratic model. Every round tells the callbacks of
     its iterations.
     """
-    if reweighted_obstacle(loss, step, engine) is not None:
+    if reweighted_obstacle(loss, step, learning_rate, engine) is not None:
         return None
     with ExitStack() as stack:
         enter_all(stack, callbacks)
@@ -117,16 +122,21 @@ def boost_reweighted(
         team = stack.enter_context(statistics_team(problem))
         best_start = settings.get("start_score", 0.0) is None
         rounds = Rounds(problem, X, fold, n_iter, rule, random_state, best_start, memory, team)
-        kept: list[Mean | None] = []
-        interrupted = interruptible(problem, lambda: kept.append(rounds.run()))
+        try:
+            interrupted = interruptible(problem, rounds.run)
+        except KeyboardInterrupt:  # with nothing done in this round
+            if rounds.best is None:
+                raise
+            interrupted = True
     problem.end()
-    if kept and kept[0] is None:
-        return None
-    stop_at = None
-    if kept and kept[0] is not None:
-        problem.recorder, problem.start = kept[0].recorder, kept[0].start
-        stop_at = kept[0].stop_at
-    return outcome(problem, stop_at, interrupted)
+    if rounds.best is None:
+        if not interrupted:
+            return None
+        if not problem.recorder.done:
+            raise KeyboardInterrupt
+        return outcome(problem, None, interrupted)
+    problem.recorder, problem.start = rounds.best.recorder, rounds.best.start
+    return outcome(problem, rounds.best.stop_at, interrupted)
 
 
 @dataclass
@@ -161,16 +171,21 @@ class Rounds:
         # Half the memory, and exact enough for weights that are those of a model.
         kinds = [np.float32] * (2 + int(self.fold.max()))
         self.gram = GramRows(self.family.offsets, kinds, self.memory)
+        # A usual weight is 1, whatever its unit: so `LIGHTEST` means what it says.
+        weight = self.problem.weight
+        self.scale = 1.0 if weight is None else 1.0 / float(np.median(weight))
+        self.best: Mean | None = None
+        self.begun = time.perf_counter()
 
-    def run(self) -> Mean | None:
-        """The best round; None if Gram rows do not fit or no round is worth keeping."""
+    def run(self) -> None:
+        """Find the best round; there is none if Gram rows do not fit."""
         pilot = self._pilot()
         if pilot is None:
-            return None
+            return
         parts = self._parts(self.fold)
         for part in parts:
             part.move(pilot.start, pilot.tables)
-        return self._rounds(self.problem, parts, MOST_ROUNDS)
+        self._rounds(self.problem, parts, MOST_ROUNDS)
 
     def _null(self) -> Vector:
         return np.zeros(self.family.n_tables)
@@ -184,8 +199,13 @@ class Rounds:
         if len(np.unique(fold[some])) <= self.fold.max():  # a fold has too few rows
             fold = self.fold
         rate = min(1.0, PILOT_RATE * self.problem.rule.learning_rate)
-        pilot = replace(self.problem, rule=ConstantRule(rate, 1.0), callbacks=())
-        return self._rounds(pilot, self._parts(fold), PILOT_ROUNDS)
+        # The last of the callbacks is the one of Ctrl-C (`interruptible`).
+        pilot = replace(
+            self.problem, rule=ConstantRule(rate, 1.0), callbacks=self.problem.callbacks[-1:]
+        )
+        self._rounds(pilot, self._parts(fold), PILOT_ROUNDS)
+        found, self.best = self.best, None
+        return found
 
     def _parts(self, fold: NDArray[np.int64]) -> list[Part]:
         """The rows of each fold, at the null model."""
@@ -196,24 +216,25 @@ class Rounds:
             exact = self.family.statistics(
                 arrays, problem.y[rows], weight, problem.loss, problem.start, self.team
             )
-            parts.append(Part(exact, total_weight(problem.y[rows], weight)))
+            mass = self.scale * total_weight(problem.y[rows], weight)
+            parts.append(Part(exact, mass, self.scale))
         return parts
 
-    def _rounds(self, problem: Problem, parts: list[Part], most: int) -> Mean | None:
-        best: Mean | None = None
+    def _rounds(self, problem: Problem, parts: list[Part], most: int) -> None:
+        """Rounds until one gains little; ``best`` is the last that gained."""
         for _ in range(most):
             found = self._round(problem, parts)
             if found is None:
-                return None
-            if not found.held_loss < (np.inf if best is None else best.held_loss):
-                return best
-            gained = np.inf if best is None else best.held_loss - found.held_loss
-            best = found
-            if gained < ENOUGH * found.held_loss or found.wants_to_stop:
-                break
+                self.best = None
+                return
+            before = np.inf if self.best is None else self.best.held_loss
+            if not found.held_loss < before:
+                return
+            self.best = found
+            if before - found.held_loss < ENOUGH * found.held_loss or found.wants_to_stop:
+                return
             for part in parts:
                 part.move(found.start, found.tables)
-        return best
 
     def _round(self, problem: Problem, parts: list[Part]) -> Mean | None:
         """k runs around the scores of the parts, and what the mean of their models is worth."""
@@ -230,7 +251,7 @@ class Rounds:
             )
             recorder.engine = f"gram: the mean of {len(parts)} runs on a quadratic model"
             problem.recorder, problem.start = recorder, float(np.mean(starts))
-            fits = runs.expect(chosen) and run_folds(runs, self.rule)
+            fits = runs.expect(chosen) and run_folds(runs, self.rule, self.begun)
         mean, problem.start = problem.start, start
         if not fits:
             return None
@@ -241,8 +262,7 @@ class Rounds:
             its_tables = self._tables(recorder, best, k, len(parts))
             held += part.move(starts[k], its_tables)
             tables += its_tables / len(parts)
-        wants = self.rule.stop_at is None and recorder.left_to_do > 0
-        return Mean(recorder, mean, tables, held / mass, stop_at, wants)
+        return Mean(recorder, mean, tables, held / mass, stop_at, runs.wants_to_stop)
 
     def _tables(self, recorder: Recorder, best: int, k: int, n_folds: int) -> Vector:
         """The model of run k; its entries in the path are shares of the mean."""
@@ -254,15 +274,16 @@ class Rounds:
 
 @dataclass
 class Part:
-    """The rows of a fold, and their loss."""
+    """The rows of a fold, and their loss. ``scale`` multiplies the weights, and is in ``mass``."""
 
     exact: MemoryStatistics
     mass: float
+    scale: float = 1.0
 
     def move(self, start: float, tables: Vector) -> float:
         """To the scores of a model; the sum of their losses there."""
         self.exact.start = start
-        return self.exact.loss(tables)
+        return self.scale * self.exact.loss(tables)
 
     def quadratic(self) -> FoldRows:
         """Labels z, weights h and the sum of c of the quadratic model."""
@@ -270,7 +291,7 @@ class Part:
         residual = loss.residual(rows.y, rows.score)
         least = np.maximum(_LEAST_CURVATURE, np.abs(residual) / loss.newton_limit)
         curvature = np.maximum(loss.curvature(rows.y, rows.score), least)
-        weight = rows.weight if rows.weighted else 1.0
+        weight = self.scale * rows.weight if rows.weighted else 1.0
         step = residual / curvature
         constant = weight * (loss.value(rows.y, rows.score) - 0.5 * residual * step)
         return FoldRows(

@@ -25,9 +25,10 @@ STORED_SHARE = 0.25
 
 
 class RowStatistics(MemoryStatistics):
-    """All Gram rows are made when the first ones are asked for."""
+    """All Gram rows are made when the first ones are asked for, and kept until all were."""
 
     _whole: NDArray[np.float64] | None = None
+    _given = 0
 
     def weighted_gram_rows(
         self, features: Sequence[int], columns: Columns, weight: Vector, out: NDArray
@@ -39,6 +40,9 @@ class RowStatistics(MemoryStatistics):
             a, b = self.offsets[g], self.offsets[g + 1]
             out[row : row + b - a] = self._whole[a:b]
             row += b - a
+        self._given += row
+        if self._given >= len(self._whole):
+            self._whole, self._given = None, 0
 
     def _make_whole(self, weight: Vector) -> NDArray[np.float64]:
         n_rows, n_splits = len(self.rows.y), int(self.offsets[-1])

@@ -34,6 +34,9 @@ class EarlyStopping:
     stop_at : the iteration at which the rule held; None if it did not.
     """
 
+    needs_one_run = True
+    """Not the mean of several runs."""
+
     def __init__(self, n_iter_no_change: int = 100, tol: float = 1e-4) -> None:
         self.n_iter_no_change = check_count(n_iter_no_change, "n_iter_no_change", at_least=1)
         self.tol = check_not_negative(tol, "tol")

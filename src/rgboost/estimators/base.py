@@ -209,7 +209,9 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         check_option(self.ensemble, "ensemble", [True, False])
         folds = FoldPlan(self.max_iter, self.cv, stratified, plan, seeds[1])
         boosted = None
-        if self.ensemble and not self.warm_start and state is None and folds.want_mean(rows):
+        one_run = any(getattr(listener, "needs_one_run", False) for listener in listeners)
+        goes_on = self.warm_start or state is not None or one_run
+        if self.ensemble and not goes_on and folds.want_mean(rows):
             mean = folds.mean(rows, {**settings, "learning_rate": self._rate(True)}, listeners)
             if mean is not None:
                 boosted, self.cv_loss_ = mean

@@ -56,9 +56,9 @@ PARAMETERS = """
         What follows cross-validation. True: where statistics give the ``cv`` models, each of the
         rows outside a fold, their mean is the model. It predicts better than one of them and needs
         no further fit, and the mean of additive models is an additive model like others. So it is
-        with the squared loss, and, by quadratic models of them, with the logistic, exponential,
-        Poisson, gamma and Tweedie losses. False, and in all other cases (other losses, several
-        classes, ``engine``, ``warm_start``, ``resume``): a fit to all rows.
+        with the squared loss, and, by quadratic models of it, with the logistic loss of two
+        classes. False, and in all other cases (other losses, ``warm_start``, ``resume``, callbacks
+        that look at one run: ``Checkpoint``, ``EarlyStopping``, certificates): a fit to all rows.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
         ``X_val, y_val``, or if ``max_iter="auto"`` says so. With validation rows of either kind

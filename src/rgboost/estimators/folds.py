@@ -106,10 +106,16 @@ class FoldPlan:
             present = weight > 0
             X, y, weight, fold = X[present], y[present], weight[present], fold[present]
             settings = {**settings, "learner": settings["learner"].restricted_to(present)}
+        fold = np.unique(fold, return_inverse=True)[1]
+        if fold.max() < 1:
+            raise ValueError(
+                "cv has all rows with a positive sample_weight in one fold; use folds that have "
+                "such rows in at least two."
+            )
         return {
             "X": X,
             "y": y,
-            "fold": np.unique(fold, return_inverse=True)[1],
+            "fold": fold,
             "n_iter": MOST_ITERATIONS,
             "rule": self.stopping.make_rule(),
             "weight": weight,

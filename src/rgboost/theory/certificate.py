@@ -139,7 +139,9 @@ def certificate(
             score = training.score(span, path)
         assert score is not None
         mean = ground.value(score) / ground.total_weight
-        if abs(mean - losses[-1]) > _SAME_LOSS * abs(losses[-1]) + 1e-12 * abs(losses[0]):
+        if losses is not None and (
+            abs(mean - losses[-1]) > _SAME_LOSS * abs(losses[-1]) + 1e-12 * abs(losses[0])
+        ):
             raise ValueError(
                 f"the loss on these rows is {mean:g}, and was {losses[-1]:g} at the end of "
                 "training; pass the X, y and sample_weight that the model was fitted to."

@@ -99,6 +99,9 @@ class RecordCertificates:
     True
     """
 
+    needs_one_run = True
+    """Not the mean of several runs."""
+
     def __init__(
         self,
         at: Iterable[int] | None = None,

@@ -42,6 +42,9 @@ class StopAtGap:
         plot([(m, found.gap) for m, found in boosted.trace.certificates])
     """
 
+    needs_one_run = True
+    """Not the mean of several runs."""
+
     def __init__(
         self,
         tol_gap: float,

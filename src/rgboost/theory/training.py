@@ -125,8 +125,9 @@ def prepare(
 
 def training_of(
     fitted: Any, X: Any, y: Any, sample_weight: Any, loss: Loss | None, n_jobs: int
-) -> tuple[Training, Path | None, Vector | None, Vector]:
-    """(training, path or scores, training losses) of an outcome of `boost` or an estimator."""
+) -> tuple[Training, Path | None, Vector | None, Vector | None]:
+    """(training, path or scores, training losses if known) of an outcome of `boost` or an
+    estimator."""
     if isinstance(getattr(fitted, "loss_", loss), Softmax):
         raise ValueError(
             "certificates are for models with one score a row; this one has more than two classes."
@@ -153,7 +154,9 @@ def training_of(
         score = fitted.model_.score(rows, n_jobs)
         if sample_weight is not None:
             score = score[np.asarray(sample_weight) > 0]
-        return training, None, score, fitted.trace_.train_loss
+        is_mean = "mean of" in fitted.trace_.engine  # whose losses are those of several runs
+        losses = fitted.trace_.train_loss[: fitted.best_iteration_ + 1]
+        return training, None, score, None if is_mean else losses
     raise TypeError(
         f"a certificate needs an outcome of rgboost.boost or a fitted estimator, got "
         f"{type(fitted).__name__}; a bare model does not know all of its weak-learners."

@@ -1,7 +1,9 @@
 """Shared settings of the tests."""
 
 import os
+import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
@@ -14,3 +16,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("rgboost")
+
+
+@pytest.fixture
+def ctrl_c_interrupts():
+    """Shells start background jobs with Ctrl-C switched off."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -270,15 +270,7 @@ def test_seconds_go_on_from_round_to_round():
     assert (np.diff(model.trace_.seconds) >= 0).all()
 
 
-@pytest.fixture
-def keyboard():
-    """Ctrl-C as in a terminal, also where tests run in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-def test_ctrl_c_twice_leaves_the_round_that_was_finished(keyboard):
+def test_ctrl_c_twice_leaves_the_round_that_was_finished(ctrl_c_interrupts):
     X, y, _ = data(1500)
     whole = RGBMClassifier(random_state=0).fit(X, y)
     seen = []
@@ -298,7 +290,7 @@ def test_ctrl_c_twice_leaves_the_round_that_was_finished(keyboard):
     assert agreement.mean() > 0.95
 
 
-def test_ctrl_c_leaves_the_mean_of_what_was_done(keyboard):
+def test_ctrl_c_leaves_the_mean_of_what_was_done(ctrl_c_interrupts):
     X, y, _ = data(1500)
     model = RGBMClassifier(random_state=0, max_bins=16, n_iter_no_change=10**6)
 

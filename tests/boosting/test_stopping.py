@@ -20,12 +20,7 @@ ENGINES = [("direct", Squared()), ("gram", Squared()), ("direct", Logistic()),
            ("surrogate", Logistic())]  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def ctrl_c_interrupts():
-    """Shells start background jobs with Ctrl-C switched off."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+pytestmark = pytest.mark.usefixtures("ctrl_c_interrupts")
 
 
 def data(loss, n=600):

@@ -25,12 +25,7 @@ each_and_classes = pytest.mark.parametrize(
 )  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def ctrl_c_interrupts():
-    """Shells start background jobs with Ctrl-C switched off."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+pytestmark = pytest.mark.usefixtures("ctrl_c_interrupts")
 
 
 @each
@@ -381,6 +376,11 @@ def test_folds_of_yours():
     np.testing.assert_array_equal(model.cv_loss_, pairs.cv_loss_)
     other = clone(model).set_params(cv=4).fit(X, y)
     assert other.cv_loss_[1] != model.cv_loss_[1]
+
+
+def test_a_learning_rate_that_is_no_number():
+    with pytest.raises(ValueError, match="learning_rate='fast' is not known; use a number above 0"):
+        RGBMRegressor(learning_rate="fast").fit([[0.0], [1.0]], [0.0, 1.0])
 
 
 @pytest.mark.parametrize("ensemble", [True, False])

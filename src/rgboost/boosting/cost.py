@@ -20,7 +20,6 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..learners.dense_stumps import DenseStumps
 from ..learners.mixed_stumps import MixedStumps
@@ -58,7 +57,7 @@ def direct_nanoseconds(problem: Problem, n_iter: int) -> float:
 def gram_nanoseconds(problem: Problem, n_iter: int) -> float:
     """The expected time of the iterations on statistics, the making of Gram rows included."""
     layout = problem.prepared.layout
-    n_sums = int(sum_offsets(problem)[-1])
+    n_sums = int(gram_family(problem).offsets[-1])
     n_features = len(layout.members)
     size, of = problem.selection.size(layout)
     chosen = min(n_features, n_iter)
@@ -88,14 +87,9 @@ def rows_per_step(problem: Problem) -> float:
     return float(np.maximum(1.0, categories[members] / 4).mean())
 
 
-def sum_offsets(problem: Problem) -> NDArray[np.int64]:
-    """The first sum of each feature; see `rgboost.boosting.gram_family`."""
-    return gram_family(problem).offsets
-
-
 def gram_bytes(problem: Problem) -> float:
     """The memory of the Gram rows of all features that can be chosen."""
-    offsets = sum_offsets(problem)
+    offsets = gram_family(problem).offsets
     sizes = np.sort(np.diff(offsets))[::-1]
     rows = float(sizes[: problem.recorder.n_iter].sum())
     per_entry = np.dtype(gram_type(problem.weight)).itemsize

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from .callbacks import Callback
 from .engine import Boosted, enter_all, interruptible, outcome
 from .folds import CHUNK, FoldRuns, make_folds
-from .make_problem import total_weight
 from .record import Record
 from .stopping import EarlyStopping
-from .trace import Recorder
+from .trace import MEAN, Recorder
 
 Vector = NDArray[np.float64]
 
@@ -53,12 +52,7 @@ def boost_mean(
         stack.enter_context(runs)
         problem, n_folds = runs.problem, len(runs.folds)
         problem.start = float(np.mean([one.start for one in runs.folds]))
-        weight = total_weight(problem.y, problem.weight)
-        offsets = problem.prepared.layout.offsets
-        problem.recorder = Recorder(
-            n_folds * n_iter, offsets, weight, weight, problem.prepared.set_bytes
-        )
-        problem.recorder.engine = f"gram: the mean of {n_folds} runs"
+        problem.recorder = mean_recorder(runs, n_iter)
         fits: list[bool] = []
         begun = time.perf_counter()
         interrupted = interruptible(problem, lambda: fits.append(run_folds(runs, rule, begun)))
@@ -69,10 +63,19 @@ def boost_mean(
     return outcome(problem, stop_at, interrupted)
 
 
+def mean_recorder(runs: FoldRuns, n_iter: int) -> Recorder:
+    """Room for ``n_iter`` iterations of every run."""
+    prepared, n_folds, mass = runs.problem.prepared, len(runs.folds), runs.held_mass
+    recorder = Recorder(n_folds * n_iter, prepared.layout.offsets, mass, mass, prepared.set_bytes)
+    recorder.engine = f"gram: {MEAN} {n_folds} runs"
+    return recorder
+
+
 def run_folds(runs: FoldRuns, rule: EarlyStopping, begun: float) -> bool:
     """Run until the rule holds or a callback wants to stop; False if Gram rows do not fit.
 
-    Seconds count from ``begun``."""
+    Seconds count from ``begun``.
+    """
     problem, n_folds = runs.problem, len(runs.folds)
     recorder = problem.recorder
     with rule:

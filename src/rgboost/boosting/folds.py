@@ -11,7 +11,7 @@ bins, up to rounding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -173,16 +173,13 @@ class FoldRuns:
         return [block.losses_and_choices() for block in blocks]
 
     def expect(self, features: list[int]) -> bool:
-        """Make the Gram rows of features that will be needed, all at once; whether they fit."""
+        """Make the Gram rows of features that are not there yet, all at once; whether they fit."""
         missing = [g for g in features if self.gram.row_start[g] < 0]
         return not missing or self.gram.add(missing, self.providers)
 
     def _provide(self, block: _Block) -> bool:
         """Make the Gram rows that a run waits for; whether they fit."""
-        feature = feature_of(self.problem.prepared.layout.offsets, block.fold.pending)
-        if self.gram.row_start[feature] >= 0:  # another run needed them, too
-            return True
-        return self.gram.add([feature], self.providers)
+        return self.expect([feature_of(self.problem.prepared.layout.offsets, block.fold.pending)])
 
 
 class _Block:
@@ -250,30 +247,26 @@ def make_folds(
     if not takes_statistics(problem, engine, memory // (2 + int(fold.max()))):
         return None
     best_start = settings.get("start_score", 0.0) is None
-    rows = []
-    for its_rows, arrays in fold_arrays(problem, X, fold):
-        y, weight = (
-            problem.y[its_rows],
-            None if problem.weight is None else problem.weight[its_rows],
-        )
-        rows.append(FoldRows(arrays, y, weight, total_weight(y, weight)))
+    rows = fold_rows(problem, X, fold)
     kinds = [gram_type(problem.weight)] * (1 + len(rows))
     gram = GramRows(gram_family(problem).offsets, kinds, memory)
     return FoldRuns(problem, rows, random_state, best_start, gram)
 
 
-def fold_arrays(
-    problem: Problem, X: Any, fold: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.intp], Any]]:
-    """The rows of each fold, and the weak-learners on them."""
+def fold_rows(problem: Problem, X: Any, fold: NDArray[np.int64]) -> list[FoldRows]:
+    """The rows of each fold; those of fold -1 are left out."""
     family = gram_family(problem)
+    found = []
     for k in range(int(fold.max()) + 1):
         rows = np.flatnonzero(fold == k)
-        arrays = problem.prepared.arrays_for(X[rows], problem.n_jobs)
-        yield rows, family.stored(arrays, len(rows))
+        arrays = family.stored(problem.prepared.arrays_for(X[rows], problem.n_jobs), len(rows))
+        y, weight = problem.y[rows], None if problem.weight is None else problem.weight[rows]
+        found.append(FoldRows(arrays, y, weight, total_weight(y, weight)))
+    return found
 
 
 def takes_statistics(problem: Problem, engine: str, memory: int) -> bool:
+    """Whether runs go by statistics, with so much memory for the Gram rows of one of them."""
     if engine == "gram":
         return gram_obstacle(problem) is None
     expected = min(problem.recorder.n_iter, TYPICAL_ITERATIONS)

@@ -23,7 +23,7 @@ from .gram_loop import GramState, GramWork, Pending, RestState, run_gram_block
 from .mixed_gram_loop import run_mixed_block
 from .mixed_slots import LIGHT, SlotSplits, make_slots, weighted_slots
 from .mixed_statistics import MixedStatistics, add_mixed_path
-from .path_tables import add_path
+from .path_tables import path_tables
 from .problem import Problem
 from .record import Record
 from .row_statistics import RowStatistics, as_stored, pays_by_rows
@@ -97,9 +97,7 @@ class NumberFamily(GramFamily):
         return int(team.run(run_gram_block, splits, state, held, 1.0, *rest))
 
     def tables(self, path: Path) -> Vector:
-        tables = np.zeros(self.n_tables)
-        add_path(self.offsets, path.learner, path.left, path.right, tables)
-        return tables
+        return path_tables(self.offsets, path.learner, path.left, path.right)
 
 
 class MixedFamily(GramFamily):

@@ -6,17 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import kernel
-from .trace import Recorder
 
 
 def path_tables(
-    offsets: NDArray[np.int64], recorder: Recorder, begin: int, end: int | None = None
+    offsets: NDArray[np.int64],
+    learner: NDArray[np.int64],
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The tables of the iterations begin..end (by default all that are done), bin by bin; see
-    `rgboost.boosting.statistics`."""
-    now = slice(begin, recorder.done if end is None else end)
+    """The tables of some iterations, bin by bin; see `rgboost.boosting.statistics`."""
     tables = np.zeros(int(offsets[-1]) + len(offsets) - 1)
-    add_path(offsets, recorder.learner[now], recorder.left[now], recorder.right[now], tables)
+    add_path(offsets, learner, left, right, tables)
     return tables
 
 

@@ -8,7 +8,8 @@ with r the residual, h the curvature. So k runs on the labels z and the weights 
 fold, come from statistics as those of the squared loss do (`rgboost.boosting.folds`). A round does
 that around the scores of the mean of the round before, from the null model on: z and h change from
 round to round, the runs begin anew. Rows that a run does not see are judged by the model of *their*
-loss; which scores it is made around only tells how exact it is.
+loss. It is made around scores of models that have mostly seen them: where classes can nearly be
+told apart, it lies below the loss.
 
 A step of r/h longer than the loss's ``newton_limit`` is where the quadratic model is far from the
 loss: there h is |r|/limit, which keeps the gradient. Rounds end when the loss itself, of the rows
@@ -36,11 +37,11 @@ from ..model import Path
 from ..steps import ConstantStep, LineSearch, NewtonStep, StepRule
 from .callbacks import Callback
 from .engine import Boosted, enter_all, interruptible, outcome
-from .fold_mean import run_folds
-from .folds import FoldRows, FoldRuns, fold_arrays, statistics_team, takes_statistics
+from .fold_mean import mean_recorder, run_folds
+from .folds import FoldRows, FoldRuns, fold_rows, statistics_team, takes_statistics
 from .gram import GramRows, default_gram_memory
 from .gram_family import gram_family
-from .make_problem import make_problem, total_weight
+from .make_problem import make_problem
 from .problem import Problem
 from .statistics import MemoryStatistics
 from .step_length import ConstantRule
@@ -187,9 +188,6 @@ class Rounds:
             part.move(pilot.start, pilot.tables)
         self._rounds(self.problem, parts, MOST_ROUNDS)
 
-    def _null(self) -> Vector:
-        return np.zeros(self.family.n_tables)
-
     def _pilot(self) -> Mean | None:
         """Rounds with long steps on some of the rows, from the null model on."""
         n_rows = len(self.problem.y)
@@ -209,15 +207,10 @@ class Rounds:
 
     def _parts(self, fold: NDArray[np.int64]) -> list[Part]:
         """The rows of each fold, at the null model."""
-        problem = self.problem
-        parts = []
-        for rows, arrays in fold_arrays(problem, self.X, fold):
-            weight = None if problem.weight is None else problem.weight[rows]
-            exact = self.family.statistics(
-                arrays, problem.y[rows], weight, problem.loss, problem.start, self.team
-            )
-            mass = self.scale * total_weight(problem.y[rows], weight)
-            parts.append(Part(exact, mass, self.scale))
+        loss, start, parts = self.problem.loss, self.problem.start, []
+        for one in fold_rows(self.problem, self.X, fold):
+            exact = self.family.statistics(one.arrays, one.y, one.weight, loss, start, self.team)
+            parts.append(Part(exact, self.scale * one.mass, self.scale))
         return parts
 
     def _rounds(self, problem: Problem, parts: list[Part], most: int) -> None:
@@ -239,30 +232,27 @@ class Rounds:
     def _round(self, problem: Problem, parts: list[Part]) -> Mean | None:
         """k runs around the scores of the parts, and what the mean of their models is worth."""
         rows = [part.quadratic() for part in parts]
-        mass = sum(one.mass for one in rows)
-        offsets = problem.prepared.layout.offsets
         start = problem.start
         chosen = sorted(g for batch in self.gram.batches for g in batch)  # in the round before
         self.gram.forget()
         with FoldRuns(problem, rows, self.seed, self.best_start, self.gram, LIGHTEST) as runs:
             starts = [one.start for one in runs.folds]
-            recorder = Recorder(
-                len(parts) * self.n_iter, offsets, mass, mass, problem.prepared.set_bytes
-            )
-            recorder.engine = f"gram: the mean of {len(parts)} runs on a quadratic model"
+            recorder = mean_recorder(runs, self.n_iter)
+            recorder.engine += " on a quadratic model"
             problem.recorder, problem.start = recorder, float(np.mean(starts))
             fits = runs.expect(chosen) and run_folds(runs, self.rule, self.begun)
         mean, problem.start = problem.start, start
         if not fits:
             return None
         stop_at = None if self.rule.stop_at is None else len(parts) * self.rule.stop_at
-        best = best_iteration(recorder.trace(stop_at).validation_loss)  # type: ignore[arg-type]
-        held, tables = 0.0, self._null()
+        last = recorder.done if stop_at is None else stop_at
+        best = best_iteration(recorder.validation_losses()[: last + 1])
+        held, tables = 0.0, np.zeros(self.family.n_tables)
         for k, part in enumerate(parts):
             its_tables = self._tables(recorder, best, k, len(parts))
             held += part.move(starts[k], its_tables)
             tables += its_tables / len(parts)
-        return Mean(recorder, mean, tables, held / mass, stop_at, runs.wants_to_stop)
+        return Mean(recorder, mean, tables, held / recorder.weight, stop_at, runs.wants_to_stop)
 
     def _tables(self, recorder: Recorder, best: int, k: int, n_folds: int) -> Vector:
         """The model of run k; its entries in the path are shares of the mean."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import kernel, scalar
-from .._team import wait_for_all
+from .._team import Team, wait_for_all
 from ..data.binning import SparseCodes
 
 MOST_BINS_IN_ALL = 2048
@@ -42,6 +42,21 @@ def make_row_bins(entries: SparseCodes, offsets: NDArray[np.int64], n_rows: int)
     bins = np.empty(int(start[-1]), np.uint32)
     place_entries(entries, offsets, start[:-1].astype(np.uint64), bins)
     return RowBins(start, bins)
+
+
+class WholeGram:
+    """The Gram matrix of sparse features under any weights of the rows."""
+
+    def __init__(self, entries: SparseCodes, offsets: NDArray[np.int64], n_rows: int) -> None:
+        self.entries = entries
+        self.offsets = offsets
+        self.row_bins = make_row_bins(entries, offsets, n_rows)
+        n_bins = int(offsets[-1]) + len(offsets) - 1
+        self.tables = np.empty((N_TABLES, n_bins, n_bins))
+
+    def fill(self, weight: NDArray[np.float64], team: Team, out: NDArray[np.float64]) -> None:
+        arguments = self.row_bins, self.entries, self.offsets, weight
+        team.run(fill_whole_gram, *arguments, self.tables, out)
 
 
 @kernel()

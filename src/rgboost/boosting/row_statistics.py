@@ -17,7 +17,7 @@ from ..data.binning import SparseCodes
 from ..learners.dense_stumps import DenseStumps
 from ..learners.sparse_stumps import SparseStumps
 from ..learners.splits import Splits
-from .row_gram import MOST_BINS_IN_ALL, N_TABLES, fill_whole_gram, make_row_bins
+from .row_gram import MOST_BINS_IN_ALL, WholeGram
 from .statistics import Columns, MemoryStatistics, Vector
 
 STORED_SHARE = 0.25
@@ -46,14 +46,10 @@ class RowStatistics(MemoryStatistics):
 
     def _make_whole(self, weight: Vector) -> NDArray[np.float64]:
         n_rows, n_splits = len(self.rows.y), int(self.offsets[-1])
-        n_bins = n_splits + len(self.offsets) - 1
-        row_bins = make_row_bins(self.arrays.entries, self.offsets, n_rows)
-        tables = np.empty((N_TABLES, n_bins, n_bins))
-        whole = np.zeros((n_splits, n_splits))
+        out = np.zeros((n_splits, n_splits))
         weight = weight if len(weight) else np.ones(n_rows)
-        arguments = row_bins, self.arrays.entries, self.offsets, weight
-        self.team.run(fill_whole_gram, *arguments, tables, whole)
-        return whole
+        WholeGram(self.arrays.entries, self.offsets, n_rows).fill(weight, self.team, out)
+        return out
 
 
 def pays_by_rows(arrays: Any, n_rows: int) -> bool:

@@ -42,7 +42,7 @@ from .gram import (
 from .gram_loop import GramState, Pending, make_work, run_gram_block
 from .path_tables import path_tables
 from .problem import Problem
-from .row_gram import MOST_BINS_IN_ALL, N_TABLES, fill_whole_gram, make_row_bins
+from .row_gram import MOST_BINS_IN_ALL, WholeGram
 from .state import Arrays
 from .statistics import Gradient, Line, MemoryStatistics
 from .step_length import ConstantRule
@@ -154,12 +154,9 @@ class Newton(QuadraticModel):
         self.offsets = self.arrays.splits.offsets
         n_splits = int(self.offsets[-1])
         self.gram = np.zeros((n_splits, n_splits))
-        self.row_bins = None
+        self.by_rows: WholeGram | None = None
         if fits_row_by_row(problem):
-            n_bins = n_splits + len(self.offsets) - 1
-            entries = self.arrays.entries
-            self.row_bins = make_row_bins(entries, self.offsets, len(problem.y))
-            self.tables = np.empty((N_TABLES, n_bins, n_bins))
+            self.by_rows = WholeGram(self.arrays.entries, self.offsets, len(problem.y))
 
     def state(self, gradient: Gradient) -> GramState:
         weight = self.rows.curvature_weights()
@@ -176,9 +173,8 @@ class Newton(QuadraticModel):
         raise AssertionError("all Gram rows are there")
 
     def _fill(self, weight: NDArray[np.float64]) -> None:
-        if self.row_bins is not None:
-            arguments = self.row_bins, self.arrays.entries, self.offsets, weight
-            self.rows.team.run(fill_whole_gram, *arguments, self.tables, self.gram)
+        if self.by_rows is not None:
+            self.by_rows.fill(weight, self.rows.team, self.gram)
             return
         n_features = len(self.offsets) - 1
         for g in range(n_features):
@@ -273,7 +269,8 @@ def run_surrogate(problem: Problem, memory: int, tol: float) -> None:
             problem.begin_block()
             held_before = recorder.held_loss[recorder.done]
             n, supplied, whole = _run_block(problem, model, gradient, team)
-            change = path_tables(offsets, recorder, recorder.done, recorder.done + n)
+            made = recorder.record(n)
+            change = path_tables(offsets, made.learner, made.left, made.right)
             scale = model.scale(rows.line(change))
             scale, after = falling_step(rows, tables, change, scale, gradient.loss)
             tables += scale * change

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from .record import Record
 
+MEAN = "the mean of"
+"""In the name of the engine of several runs."""
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -53,6 +56,12 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.learner)
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the path is that of several runs: losses are means over them, not the loss of
+        the model, which is the mean of theirs."""
+        return MEAN in self.engine
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,11 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
     def _rate(self, of_mean: bool = False) -> float:
         """The learning rate, of the mean of several models or of one."""
         if type(self.learning_rate) is str:
-            check_option(self.learning_rate, "learning_rate", ["auto"])
+            if self.learning_rate != "auto":
+                raise ValueError(
+                    f"learning_rate={self.learning_rate!r} is not known; use a number above 0 or "
+                    "'auto'."
+                )
             return MEAN_RATE if of_mean else self._single_rate
         return check_positive(self.learning_rate, "learning_rate")
 

@@ -24,8 +24,6 @@ rule's norm is the mean of |a_j| over a random j, so by Minkowski's inequality
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import numpy as np
 
 from .._team import Team
@@ -33,7 +31,6 @@ from ..boosting.path_tables import path_tables
 from ..boosting.statistics import MemoryStatistics
 from ..learners.stumps import PreparedStumps
 from ..losses import Squared
-from ..model import Path
 from ..selection import AllLearners, RandomLearners, SelectionRule
 from ._validation import Floats
 from .norms import StructuredNorm, infinity_norm
@@ -130,8 +127,8 @@ class StumpGram:
 
     def combination(self, z: Floats) -> Floats:
         """c = sum_u z_u b_u on the rows."""
-        steps = Path(np.arange(self.n_columns), z * self.left_value, z * self.right_value)
-        tables = path_tables(self.offsets, cast(Any, steps), 0, self.n_columns)
+        left, right = z * self.left_value, z * self.right_value
+        tables = path_tables(self.offsets, np.arange(self.n_columns), left, right)
         return self.statistics.score(tables).copy()
 
     def inner_products(self, c: Floats) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +96,7 @@ class Training:
     def score(self, span: Span, path: Path) -> Vector:
         """The scores of the rows after the iterations of a path."""
         if isinstance(span, StumpSpan):
-            tables = path_tables(span.offsets, cast(Any, path), 0, len(path))
+            tables = path_tables(span.offsets, path.learner, path.left, path.right)
             return self.start + span.rows_of_tables(tables)
         assert isinstance(span, MatrixSpan)
         assert isinstance(self.prepared, PreparedDictionary)
@@ -154,9 +154,9 @@ def training_of(
         score = fitted.model_.score(rows, n_jobs)
         if sample_weight is not None:
             score = score[np.asarray(sample_weight) > 0]
-        is_mean = "mean of" in fitted.trace_.engine  # whose losses are those of several runs
-        losses = fitted.trace_.train_loss[: fitted.best_iteration_ + 1]
-        return training, None, score, None if is_mean else losses
+        trace = fitted.trace_
+        losses = None if trace.is_mean else trace.train_loss[: fitted.best_iteration_ + 1]
+        return training, None, score, losses
     raise TypeError(
         f"a certificate needs an outcome of rgboost.boost or a fitted estimator, got "
         f"{type(fitted).__name__}; a bare model does not know all of its weak-learners."

@@ -45,9 +45,10 @@ def test_cost_grows_with_what_it_should():
     assert direct_nanoseconds(fewer, 100) < 0.7 * direct
     assert gram_nanoseconds(problem(n=200_000), 100) < 200 * gram
     assert gram_nanoseconds(problem(max_bins=40), 100) > 1.5 * gram
-    assert gram_bytes(base) == (6 * 19) ** 2 * 4
+    assert gram_bytes(base) == (6 * 19) ** 2 * 2
+    assert gram_bytes(problem(n=70_000)) == (6 * 19) ** 2 * 4
     assert gram_bytes(problem(weight=np.ones(2000))) == (6 * 19) ** 2 * 8
-    assert gram_bytes(problem(n_iter=2)) == 2 * 19 * 6 * 19 * 4
+    assert gram_bytes(problem(n_iter=2)) == 2 * 19 * 6 * 19 * 2
 
 
 def test_where_it_turns():

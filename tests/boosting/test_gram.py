@@ -219,13 +219,14 @@ def test_what_it_cannot_do():
     for kwargs, message in [
         (dict(loss=Huber(1.0)), r"needs the squared loss, not Huber\(delta=1\)"),
         (dict(learner=Dictionary(X)), "needs stumps"),
-        (dict(learner=Stumps(max_bins=None)), "needs at most 256 bins"),
+        (dict(learner=Stumps(max_bins=None)), "needs at most 2048 bins"),
     ]:
         settings = dict(
             loss=Squared(), learner=Stumps(), selection=AllLearners(), step=ConstantStep(), n_iter=3
         )
         if "max_bins" in str(kwargs):
-            X = np.random.default_rng(0).normal(size=(len(y), 2))
+            X, y = np.random.default_rng(0).normal(size=(2, 2100, 2))
+            y = y[:, 0]
         with pytest.raises(ValueError, match=message):
             boost(X, y, engine="gram", **(settings | kwargs))
 

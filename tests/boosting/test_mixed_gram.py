@@ -186,7 +186,7 @@ def test_results_do_not_depend_on_threads():
             np.testing.assert_array_equal(getattr(runs[0], name), getattr(other, name))
 
 
-@pytest.mark.parametrize("memory", [0, 15_000, 25_000])
+@pytest.mark.parametrize("memory", [0, 7_500, 12_500])
 def test_when_memory_is_used_up_the_direct_engine_goes_on(memory):
     X, y, _ = frame()
     held = X[:200].copy()
@@ -288,20 +288,28 @@ def test_auto_takes_it_where_it_is_faster():
     assert chosen == ["direct", "gram"]
     case = problem_of(X, y, 2000)
     # thresholds 14 + 11 + 1 + 1, bins of categories 9 + 14 + 2, gaps of four features
-    assert gram_bytes(case) == 4 * (14 + 9 + 12 + 1 + 15 + 2 + 2 + 1) ** 2
+    assert gram_bytes(case) == 2 * (14 + 9 + 12 + 1 + 15 + 2 + 2 + 1) ** 2
     assert choose_engine(case, int(gram_bytes(case))) == "gram"
     assert choose_engine(case, int(gram_bytes(case)) - 1) == "direct"
 
 
+def test_hundreds_of_categories():
+    X, y, _ = frame(900)
+    X[:, 1] = np.random.default_rng(1).integers(0, 300, 900)
+    direct, gram = both(X, y, learner=Stumps(categorical=CATEGORICAL), selection=RandomGroups(3))
+    assert_same(direct, gram)
+    assert set(direct.trace.feature) >= {1, 4}
+
+
 def test_what_it_cannot_do():
-    X, y, _ = frame(400)
+    X, y, _ = frame(2100)
     many = X.copy()
-    many[:, 1] = np.arange(400)
+    many[:, 1] = np.arange(2100)
     plain = X[:, [0, 3]]
     held = Validation(np.where(plain == 1, np.nan, plain), y)
     for data, kwargs, message in [
         (scipy.sparse.csr_array(X), dict(), "needs dense rows where there are missing values"),
-        (many, dict(), "needs at most 256 bins"),
+        (many, dict(), "needs at most 2048 bins"),
         (plain, dict(learner=Stumps(), validation=held), "needs validation rows without missing"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -155,11 +155,14 @@ def test_without_memory_it_ends_and_says_so(monkeypatch):
     [
         (dict(loss=Exponential(), step=ConstantStep(0.1)), "it needs a smooth loss"),
         (dict(loss=Logistic(), step=LineSearch()), "use step='constant'"),
-        (dict(loss=Logistic(), learner=Stumps(max_bins=None)), "at most 256 bins"),
+        (dict(loss=Logistic(), learner=Stumps(max_bins=None)), "at most 2048 bins"),
     ],
 )
 def test_what_it_cannot_do(kwargs, message):
     X, y = load_breast_cancer(return_X_y=True)
+    if "max_bins" in str(kwargs):
+        X = np.random.default_rng(0).normal(size=(2100, 2))
+        y = np.arange(2100) % 2
     with pytest.raises(ValueError, match=message):
         run(X, np.where(y == 1, 1.0, -1.0), **kwargs)
 

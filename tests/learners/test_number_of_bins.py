@@ -6,15 +6,17 @@ from rgboost import Stumps
 
 
 @pytest.mark.parametrize(
-    ("max_bins", "n_rows", "bins"),
+    ("max_bins", "shape", "bins"),
     [
-        ("auto", 10, 32), ("auto", 1649, 32), ("auto", 1650, 33), ("auto", 5000, 100),
-        ("auto", 12_750, 255), ("auto", 10**7, 255), ("paper", 10_000, None),
-        ("paper", 10_001, 100), (None, 10**7, None), (7, 10, 7),
+        ("auto", (10, 3), 32), ("auto", (1649, 3), 32), ("auto", (1650, 3), 33),
+        ("auto", (5000, 900), 100), ("auto", (13_000, 20), 255), ("auto", (13_000, 16), 260),
+        ("auto", (20_000, 16), 312), ("auto", (20_000, 3), 400), ("auto", (100_000, 3), 512),
+        ("auto", (100_001, 3), 255), ("auto", (10**7, 0), 255), ("paper", (10_000, 3), None),
+        ("paper", (10_001, 3), 100), (None, (10**7, 3), None), (7, (10, 3), 7),
     ],
 )  # fmt: skip
-def test_bins(max_bins, n_rows, bins):
-    assert Stumps(max_bins=max_bins).bins_for(n_rows) == bins
+def test_bins(max_bins, shape, bins):
+    assert Stumps(max_bins=max_bins).bins_for(*shape) == bins
 
 
 def test_no_other_word():

@@ -185,8 +185,8 @@ def test_rows_that_cannot_be_improved():
     assert found.certificate.gap == 0.0
     with pytest.raises(ValueError, match="tol"):
         optimal_loss(X, y, Squared(), tol=0.0)
-    many = np.arange(1200.0)[:, None]
-    with pytest.raises(ValueError, match="256 bins"):
+    many = np.arange(2200.0)[:, None]
+    with pytest.raises(ValueError, match="2048 bins"):
         optimal_loss(many, many[:, 0], Squared(), Stumps(max_bins=None), exact=True)
 
 

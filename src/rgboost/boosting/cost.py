@@ -92,9 +92,9 @@ def gram_bytes(problem: Problem) -> float:
     offsets = gram_family(problem).offsets
     sizes = np.sort(np.diff(offsets))[::-1]
     rows = float(sizes[: problem.recorder.n_iter].sum())
-    per_entry = np.dtype(gram_type(problem.weight)).itemsize
+    per_entry = np.dtype(gram_type(problem.weight, len(problem.y))).itemsize
     if problem.held is not None:
-        per_entry += 4 if problem.held.weight is None else 8
+        per_entry += np.dtype(gram_type(problem.held.weight, len(problem.held.y))).itemsize
     return rows * int(offsets[-1]) * per_entry
 
 

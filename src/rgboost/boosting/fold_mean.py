@@ -85,22 +85,26 @@ def run_folds(runs: FoldRuns, rule: EarlyStopping, begun: float) -> bool:
             records = runs.go_on(n)
             if records is None:
                 return False
-            _write_choices(recorder, records)
-            losses = [
-                record.loss / one.mass for record, one in zip(records, runs.folds, strict=True)
-            ]
-            held = np.sum([record.held_loss for record in records], axis=0) / runs.held_mass
-            _write_losses(recorder, np.mean(losses, axis=0), held, n_folds)
-            end = recorder.done + n * n_folds
-            recorder.finish_block(
-                n * n_folds, time.perf_counter() - begun, recorder.loss[end],
-                recorder.held_loss[end],
-            )  # fmt: skip
-            rule.observe(held[1:].tolist())
+            rule.observe(record_block(runs, records, begun).tolist())
             runs.wants_to_stop = problem.wants_to_stop()
             if runs.wants_to_stop:
                 break
     return True
+
+
+def record_block(runs: FoldRuns, records: list[Record], begun: float) -> Vector:
+    """Write down what all runs did; the mean losses of rows that are held out after each of the
+    iterations."""
+    recorder, n_folds, n = runs.problem.recorder, len(records), len(records[0].learner)
+    _write_choices(recorder, records)
+    losses = [record.loss / one.mass for record, one in zip(records, runs.folds, strict=True)]
+    held = np.sum([record.held_loss for record in records], axis=0) / runs.held_mass
+    _write_losses(recorder, np.mean(losses, axis=0), held, n_folds)
+    end = recorder.done + n * n_folds
+    recorder.finish_block(
+        n * n_folds, time.perf_counter() - begun, recorder.loss[end], recorder.held_loss[end]
+    )
+    return held[1:]
 
 
 def _write_choices(recorder: Recorder, records: list[Record]) -> None:

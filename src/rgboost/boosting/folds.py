@@ -11,6 +11,7 @@ bins, up to rounding.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -19,26 +20,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._jit import kernel
 from .._team import Team
 from ..losses import Squared
 from ..selection import Subsets
 from .cost import TYPICAL_ITERATIONS, choose_engine
 from .gram import GramRows, default_gram_memory, feature_of, gram_obstacle, gram_type, step_share
 from .gram_family import GramFamily, gram_family
-from .gram_loop import GramState, Pending, RestState, make_work
+from .gram_loop import GramState, Pending, RestState, ShareState, make_work
 from .make_problem import make_problem, total_weight
 from .problem import Problem
 from .record import Record
-from .row_statistics import RowStatistics
 from .statistics import Columns, MemoryStatistics
 
 CHUNK = 128
 """Iterations that the runs do before rules of stopping and callbacks look at them."""
 
 
-SMALL_GRAM = 1 << 23
-"""Up to so many numbers, Gram rows are made of all features before the runs begin: runs that wait
-for them would take longer."""
+ALL_AT_ONCE = 1 << 25
+"""Up to so many numbers, the whole Gram matrix is made before the runs begin: runs that wait for
+one feature after another would take longer."""
 
 _PAIRS_FOR_THREADS = 1 << 20
 """Pairs of entries (n p^2) below which a second thread costs more than it saves."""
@@ -52,29 +53,26 @@ def statistics_team(problem: Problem) -> Team:
 
 @dataclass(frozen=True)
 class FoldRows:
-    """The rows of a fold: weak-learners on them, labels and weights (None: all 1).
-
-    ``mass`` is what the sum of their losses is divided by to have a mean; ``loss`` is added to it.
-    """
+    """The rows of a fold: weak-learners on them, labels, weights (None: all 1) and their sum."""
 
     arrays: Any
     y: NDArray[np.float64]
     weight: NDArray[np.float64] | None
     mass: float
-    loss: float = 0.0
 
 
 @dataclass
 class Fold:
     """One of the runs: its statistics, its generator, where it starts from and where it stands.
 
-    ``mass`` and ``held_mass`` belong to the rows that it is fitted to, and to the others.
+    ``mass`` and ``held_mass`` are what losses of the rows that it is fitted to, and of the others,
+    are divided by to have means.
     """
 
     start: float
     splits: Any
-    train: RestState
-    held: GramState
+    train: RestState | ShareState
+    held: GramState | ShareState
     mass: float
     held_mass: float
     rng: np.random.Generator
@@ -91,65 +89,63 @@ class SumOfFolds:
 
     whole_rows = True
     """Rows are written as a whole; there is nothing to fill in by symmetry."""
+    makes_all = False
 
-    def __init__(self, gram: GramRows) -> None:
+    def __init__(self, gram: GramRows, team: Team) -> None:
         self.gram = gram
-        self.wants_to_stop = False
-        """Whether a callback has asked to stop."""
+        self.team = team
 
     def gram_rows(self, features: Sequence[int], columns: Columns, out: NDArray) -> None:
-        rows = slice(self.gram.used, self.gram.used + len(out))
-        np.add(self.gram.blocks[0][rows], self.gram.blocks[1][rows], out=out)
-        for block in self.gram.blocks[2:-1]:
-            out += block[rows]
+        parts = tuple(self.gram.blocks[:-1])
+        self.team.run(add_blocks, parts, self.gram.used, out)
+
+
+@kernel()
+def add_blocks(parts, first, out, seat):
+    """Sums of rows of several matrices, each thread on its rows."""
+    for row in range(seat.rank, out.shape[0], seat.size):
+        sums = out[row]
+        one = parts[0][first + row]
+        for j in range(sums.shape[0]):
+            sums[j] = one[j]
+        for k in range(1, len(parts)):
+            one = parts[k][first + row]
+            for j in range(sums.shape[0]):
+                sums[j] += one[j]
 
 
 class FoldRuns:
     """k runs that go on block by block, each without the rows of one fold.
 
-    ``problem`` is the fit to all rows (squared loss, stumps), whose bins and rules are used;
-    ``rows`` are those of each fold. The seed of a run is (``seed``, its fold). ``best_start``: a
-    run starts from the mean label of its training rows, not from the problem's start. ``gram`` is
-    the room for Gram rows, of each fold and of all rows. Splits with less weight than ``lightest``
-    on a side are never chosen.
+    ``problem`` is the fit to all rows (stumps), whose bins and rules are used. ``gram`` is the room
+    for Gram rows, and ``providers`` make them, one for each of its blocks, with the threads of
+    ``team``.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rows: Sequence[FoldRows],
-        seed: int,
-        best_start: bool,
+        folds: list[Fold],
         gram: GramRows,
-        lightest: float = 0.0,
+        providers: Sequence[Any],
+        team: Team,
     ) -> None:
-        n_folds = len(rows)
         self.problem = problem
-        self.family = family = gram_family(problem)
-        self.builders = statistics_team(problem)
-        self.pool = ThreadPoolExecutor(min(problem.n_jobs, n_folds), "rgboost")
+        self.family = gram_family(problem)
+        self.folds = folds
         self.gram = gram
+        self.providers = providers
+        self.team = team
+        self.pool = ThreadPoolExecutor(min(problem.n_jobs, len(folds)), "rgboost")
         self.wants_to_stop = False
         """Whether a callback has asked to stop."""
-        parts = [
-            family.statistics(
-                one.arrays, one.y, one.weight, Squared(), problem.start, self.builders
-            )
-            for one in rows
-        ]
-        self.providers: list[Any] = [*parts, SumOfFolds(self.gram)]
-        n_sums = int(family.offsets[-1])
-        by_rows = any(isinstance(part, RowStatistics) for part in parts)  # makes all at once
-        if by_rows or n_sums * n_sums * len(gram.blocks) <= SMALL_GRAM:
-            self.expect(np.flatnonzero(np.diff(family.offsets)).tolist())
-        self.folds = _folds(problem, family, rows, parts, self.gram, seed, best_start, lightest)
 
     def __enter__(self) -> FoldRuns:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         self.pool.shutdown()
-        self.builders.close()
+        self.team.close()
 
     @property
     def held_mass(self) -> float:
@@ -165,17 +161,46 @@ class FoldRuns:
         blocks = [_Block(self.problem, self.family, one, n) for one in self.folds]
         waiting = blocks
         while waiting:
-            list(self.pool.map(_Block.go_on, waiting))
+            self._share_out(waiting)
             waiting = [block for block in waiting if block.needs >= 0]
             for block in waiting:
                 if not self._provide(block):
                     return None
         return [block.losses_and_choices() for block in blocks]
 
+    def _share_out(self, blocks: list[_Block]) -> None:
+        """Go on with all blocks, in pieces that come out even for the threads."""
+        n_threads = min(self.problem.n_jobs, len(blocks))
+        if n_threads == 1:
+            for block in blocks:
+                block.go_on(block.n)
+            return
+        pieces = 1 if len(blocks) % n_threads == 0 else n_threads
+        free = deque((block, pieces) for block in blocks)
+
+        def work() -> None:
+            while True:
+                try:
+                    block, pieces_left = free.popleft()
+                except IndexError:  # the others are at work on what is left
+                    return
+                block.go_on(block.done + -(-(block.n - block.done) // pieces_left))
+                if pieces_left > 1 and block.needs < 0:
+                    free.append((block, pieces_left - 1))
+
+        list(self.pool.map(lambda _: work(), range(n_threads)))
+
     def expect(self, features: list[int]) -> bool:
         """Make the Gram rows of features that are not there yet, all at once; whether they fit."""
         missing = [g for g in features if self.gram.row_start[g] < 0]
         return not missing or self.gram.add(missing, self.providers)
+
+    def expect_useful(self, features: list[int]) -> bool:
+        """`expect` some features: these, or all if that is faster than one after the other."""
+        small = self.gram.size_of_all <= ALL_AT_ONCE
+        if small or any(provider.makes_all for provider in self.providers):
+            features = np.flatnonzero(np.diff(self.family.offsets)).tolist()
+        return self.expect(features)
 
     def _provide(self, block: _Block) -> bool:
         """Make the Gram rows that a run waits for; whether they fit."""
@@ -196,6 +221,7 @@ class _Block:
         learner = np.empty(n, np.int64)
         sets = np.empty((n, problem.prepared.set_bytes), np.uint8)
         self.record = Record(room[0], room[1], learner, room[2], room[3], room[4], sets)
+        self.n = n
         self.done = 0
 
     @property
@@ -203,13 +229,14 @@ class _Block:
         """The weak-learner whose Gram row is not there; -1 if the block is done."""
         return int(self.fold.pending.learner[0])
 
-    def go_on(self) -> None:
+    def go_on(self, until: int) -> None:
+        """Run until so many iterations are done, or Gram rows are missing."""
         fold, problem = self.fold, self.problem
         if self.subsets is None:  # not before: threads draw side by side
-            n = len(self.record.learner)
-            self.subsets = problem.selection.subsets(problem.prepared.layout, fold.rng, n)
+            self.subsets = problem.selection.subsets(problem.prepared.layout, fold.rng, self.n)
+        record = Record._make(part[:until] for part in self.record)
         self.done = self.family.run(
-            Team(1), fold.splits, fold.train, fold.held, self.rho, self.subsets, self.record,
+            Team(1), fold.splits, fold.train, fold.held, self.rho, self.subsets, record,
             self.done, fold.pending, self.work,
         )  # fmt: skip
 
@@ -247,10 +274,28 @@ def make_folds(
     if not takes_statistics(problem, engine, memory // (2 + int(fold.max()))):
         return None
     best_start = settings.get("start_score", 0.0) is None
-    rows = fold_rows(problem, X, fold)
-    kinds = [gram_type(problem.weight)] * (1 + len(rows))
-    gram = GramRows(gram_family(problem).offsets, kinds, memory)
-    return FoldRuns(problem, rows, random_state, best_start, gram)
+    return runs_of_rows(problem, fold_rows(problem, X, fold), random_state, best_start, memory)
+
+
+def runs_of_rows(
+    problem: Problem, rows: Sequence[FoldRows], seed: int, best_start: bool, memory: int
+) -> FoldRuns:
+    """Runs of the squared loss, of rows for each fold. The seed of a run is (``seed``, its fold).
+
+    ``best_start``: a run starts from the mean label of its training rows, not from the problem's
+    start.
+    """
+    family, team = gram_family(problem), statistics_team(problem)
+    sizes = [*(len(one.y) for one in rows), len(problem.y)]
+    gram = GramRows(family.offsets, [gram_type(problem.weight, n) for n in sizes], memory)
+    parts = [
+        family.statistics(one.arrays, one.y, one.weight, Squared(), problem.start, team)
+        for one in rows
+    ]
+    folds = _folds(problem, family, [one.mass for one in rows], parts, gram, seed, best_start)
+    runs = FoldRuns(problem, folds, gram, [*parts, SumOfFolds(gram, team)], team)
+    runs.expect_useful([])
+    return runs
 
 
 def fold_rows(problem: Problem, X: Any, fold: NDArray[np.int64]) -> list[FoldRows]:
@@ -276,12 +321,11 @@ def takes_statistics(problem: Problem, engine: str, memory: int) -> bool:
 def _folds(
     problem: Problem,
     family: GramFamily,
-    rows: Sequence[FoldRows],
+    masses: Sequence[float],
     parts: list[MemoryStatistics],
     gram: GramRows,
     seed: int,
     best_start: bool,
-    lightest: float,
 ) -> list[Fold]:
     """The states of the null models, of the training rows and the rows that are held out."""
     null = np.zeros(family.n_tables)
@@ -291,8 +335,7 @@ def _folds(
     totals = np.array([weight[1] for weight in weights])
     left_sums = np.array([one.left_sums for one in sums])
     residuals = np.array([one.total for one in sums])
-    losses = np.array([one.loss for one in sums]) + np.array([one.loss for one in rows])
-    masses = np.array([one.mass for one in rows])
+    losses = np.array([one.loss for one in sums])
     folds = []
     for k in range(len(parts)):
         here = np.arange(len(parts)) == k
@@ -313,8 +356,8 @@ def _folds(
 
         train = RestState(*state(~here, gram.blocks[-1]), less=gram.blocks[k])
         held = state(here, gram.blocks[k])
-        its_splits = family.weighted(train.left_weight, train.total_weight, lightest)
+        its_splits = family.weighted(train.left_weight, train.total_weight, 0.0)
         start, rng = problem.start + shift, np.random.default_rng([seed, k])
-        mass, held_mass = float(masses[~here].sum()), float(masses[k])
+        mass, held_mass = sum(masses) - masses[k], masses[k]
         folds.append(Fold(start, its_splits, train, held, mass, held_mass, rng))
     return folds

@@ -22,7 +22,7 @@ from .gram_family import GramFamily, MixedFamily, gram_family
 from .gram_loop import GramState, Pending, make_work
 from .problem import BlockLength, Problem
 from .state import Arrays
-from .statistics import Statistics
+from .statistics import MOST_BINS, Statistics
 from .step_length import ConstantRule, SearchRule
 
 _SPLITS_PER_THREAD = 3000
@@ -46,8 +46,8 @@ def gram_obstacle(problem: Problem) -> str | None:
         return obstacle
     if not isinstance(problem.rule, ConstantRule | SearchRule):
         return "its steps are along b; use step='constant' or 'line-search'"
-    if _most_bins(problem.prepared.arrays) > 256:
-        return "it needs at most 256 bins per feature; set max_bins to 256 or less"
+    if _most_bins(problem.prepared.arrays) > MOST_BINS:
+        return f"it needs at most {MOST_BINS} bins per feature; set max_bins to that or less"
     return None
 
 
@@ -85,9 +85,11 @@ def loop_threads(n_jobs: int, n_splits: int) -> int:
     return max(1, min(n_jobs, n_splits // _SPLITS_PER_THREAD))
 
 
-def gram_type(weight: NDArray[np.float64] | None) -> Any:
-    """Counts of rows are exact as 32-bit integers, half the memory of weights."""
-    return np.uint32 if weight is None else np.float64
+def gram_type(weight: NDArray[np.float64] | None, n_rows: int) -> Any:
+    """Counts of rows are exact as integers, in half or a quarter of the memory of weights."""
+    if weight is not None:
+        return np.float64
+    return np.uint16 if n_rows <= np.iinfo(np.uint16).max else np.uint32
 
 
 def step_share(rule: ConstantRule | SearchRule) -> float:
@@ -130,6 +132,16 @@ class GramRows:
         self.used = stop
         self.batches.append(features)
         return True
+
+    @property
+    def features(self) -> list[int]:
+        """The features that have rows."""
+        return np.flatnonzero(self.row_start >= 0).tolist()
+
+    @property
+    def size_of_all(self) -> int:
+        """How many numbers a block has, with the rows of all features."""
+        return int(self.offsets[-1]) ** 2
 
     def forget(self) -> None:
         """No rows are there any more. The memory is kept: to have it anew takes long."""
@@ -179,11 +191,11 @@ def run_gram(problem: Problem, memory: int) -> None:
         arrays = family.stored(problem.prepared.arrays, len(problem.y))
         loss, start = problem.loss, problem.start
         providers = [family.statistics(arrays, problem.y, problem.weight, loss, start, builders)]
-        dtypes = [gram_type(problem.weight)]
+        dtypes = [gram_type(problem.weight, len(problem.y))]
         if held is not None:
             arrays = family.stored(problem.held_arrays, len(held.y))
             providers.append(family.statistics(arrays, held.y, held.weight, loss, start, builders))
-            dtypes.append(gram_type(held.weight))
+            dtypes.append(gram_type(held.weight, len(held.y)))
         gram = GramRows(family.offsets, dtypes, memory)
         null = np.zeros(family.n_tables)
         states = [_state(p, null, b, gram) for p, b in zip(providers, gram.blocks, strict=True)]

@@ -19,7 +19,7 @@ from ..learners.sparse_stumps import SparseStumps
 from ..learners.splits import weighted_splits
 from ..losses import Loss
 from ..model import Path
-from .gram_loop import GramState, GramWork, Pending, RestState, run_gram_block
+from .gram_loop import GramState, GramWork, Pending, RestState, ShareState, run_gram_block
 from .mixed_gram_loop import run_mixed_block
 from .mixed_slots import LIGHT, SlotSplits, make_slots, weighted_slots
 from .mixed_statistics import MixedStatistics, add_mixed_path
@@ -29,7 +29,7 @@ from .record import Record
 from .row_statistics import RowStatistics, as_stored, pays_by_rows
 from .statistics import MemoryStatistics, Vector
 
-State = GramState | RestState
+State = GramState | RestState | ShareState
 
 
 class GramFamily(ABC):
@@ -59,7 +59,7 @@ class GramFamily(ABC):
 
     @abstractmethod
     def run(
-        self, team: Team, splits: Any, state: State, held: GramState, rho: float, subsets: Any,
+        self, team: Team, splits: Any, state: State, held: State, rho: float, subsets: Any,
         record: Record, begin: int, pending: Pending, work: GramWork,
     ) -> int:  # fmt: skip
         """Run iterations; see `run_gram_block`."""
@@ -93,7 +93,7 @@ class NumberFamily(GramFamily):
         splits.gain[np.minimum(weights, total_weight - weights) < least] = 0.0
         return splits
 
-    def run(self, team: Team, splits: Any, state: State, held: GramState, *rest: Any) -> int:
+    def run(self, team: Team, splits: Any, state: State, held: State, *rest: Any) -> int:
         return int(team.run(run_gram_block, splits, state, held, 1.0, *rest))
 
     def tables(self, path: Path) -> Vector:
@@ -119,7 +119,7 @@ class MixedFamily(GramFamily):
     def weighted(self, weights: Vector, total_weight: float, lightest: float) -> SlotSplits:
         return weighted_slots(self.splits, weights, total_weight, lightest)
 
-    def run(self, team: Team, splits: Any, state: State, held: GramState, *rest: Any) -> int:
+    def run(self, team: Team, splits: Any, state: State, held: State, *rest: Any) -> int:
         return int(team.run(run_mixed_block, splits, state, held, *rest))
 
     def tables(self, path: Path) -> Vector:

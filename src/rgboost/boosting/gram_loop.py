@@ -66,6 +66,20 @@ class RestState(NamedTuple):
     less: NDArray
 
 
+class ShareState(NamedTuple):
+    """As `GramState`, of some of the rows that the Gram rows are of: of everything that these
+    weigh, they are taken to have the same ``share``."""
+
+    left_sums: NDArray[np.float64]
+    left_weight: NDArray[np.float64]
+    total_weight: float
+    total: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    rows: NDArray
+    row_start: NDArray[np.int64]
+    share: float
+
+
 class Pending(NamedTuple):
     """The step that was chosen but not yet applied: learner (-1 for none), and left, right."""
 
@@ -219,6 +233,16 @@ def _apply_step_to_rest(state, row, left, right, start, stop):
     jump = left - right
     for j in range(sums.shape[0]):
         sums[j] -= right * weights[j] + jump * (float(both[j]) - float(less[j]))
+
+
+@apply_step.register(ShareState)
+def _apply_step_to_share(state, row, left, right, start, stop):
+    sums = state.left_sums[start:stop]
+    weights = state.left_weight[start:stop]
+    both = state.rows[row, start:stop]
+    jump = state.share * (left - right)
+    for j in range(sums.shape[0]):
+        sums[j] -= right * weights[j] + jump * both[j]
 
 
 @kernel()

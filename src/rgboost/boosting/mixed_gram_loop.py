@@ -18,7 +18,7 @@ from .._team import wait_for_all
 from ..learners.mixed_splits import write_set
 from ..learners.mixed_stumps import best_of_column
 from ..learners.splits import expected_sum, pick_split, shared_score
-from .gram_loop import GramState, RestState, note_nothing, share_of_columns
+from .gram_loop import GramState, RestState, ShareState, note_nothing, share_of_columns
 from .loop import first_of_the_best, subset_of
 from .mixed_slots import best_chosen, parts_of_step, slot_left_sums
 
@@ -124,38 +124,42 @@ def changes(state, slot, share, base, jump, total):
 def apply_parts(state, row, slot, share, base, jump, start, stop, both):
     """Sums of the slots start..stop after a step; slot i has the Gram row ``row + i``."""
     sums, weights = state.left_sums[start:stop], state.left_weight[start:stop]
-    add_rows(state.rows, row, slot, share, start, True, both)
-    leave_out(state, row, slot, share, start, both)
+    rows_of_parts(state, row, slot, share, start, both)
     for j in range(sums.shape[0]):
         sums[j] -= base * weights[j] + jump * both[j]
 
 
-@kernel()
-def add_rows(gram, row, slot, share, start, first, out):
-    """Shares of Gram rows, added to ``out``, which they replace if they come first."""
-    for i in range(slot.shape[0]):
-        one = gram[row + slot[i], start : start + out.shape[0]]
-        if first and i == 0:
-            for j in range(out.shape[0]):
-                out[j] = share[i] * one[j]
-        else:
-            for j in range(out.shape[0]):
-                out[j] += share[i] * one[j]
-
-
 @by_type
-def leave_out(state, row, slot, share, start, out):
-    """Take the Gram rows of the fold that a state leaves out from ``out``."""
+def rows_of_parts(state, row, slot, share, start, out):
+    """The sum of shares of Gram rows of some slots."""
 
 
-@leave_out.register(GramState)
-def _nothing(state, row, slot, share, start, out):
-    pass
+@rows_of_parts.register(GramState)
+def _rows(state, row, slot, share, start, out):
+    out[:] = 0.0
+    for i in range(slot.shape[0]):
+        add_row(state.rows[row + slot[i]], share[i], start, out)
 
 
-@leave_out.register(RestState)
-def _fold(state, row, slot, share, start, out):
-    add_rows(state.less, row, slot, -share, start, False, out)
+@rows_of_parts.register(RestState)
+def _rows_of_rest(state, row, slot, share, start, out):
+    out[:] = 0.0
+    for i in range(slot.shape[0]):
+        add_row(state.rows[row + slot[i]], share[i], start, out)
+        add_row(state.less[row + slot[i]], -share[i], start, out)
+
+
+@rows_of_parts.register(ShareState)
+def _rows_of_share(state, row, slot, share, start, out):
+    out[:] = 0.0
+    for i in range(slot.shape[0]):
+        add_row(state.rows[row + slot[i]], share[i] * state.share, start, out)
+
+
+@kernel()
+def add_row(one, share, start, out):
+    for j in range(out.shape[0]):
+        out[j] += share * one[start + j]
 
 
 @kernel()

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import kernel, scalar
-from .._team import Team, wait_for_all
+from .._team import Team, take_ticket, wait_for_all
 from ..learners.mixed_stumps import MixedStumps
 from ..learners.stump_statistics import expand_codes, joint_bins
 from ..losses import Loss
 from .mixed_slots import Slots, bins_to_slots
-from .statistics import Columns, MemoryStatistics, Vector
+from .statistics import Columns, MemoryStatistics, Vector, expanded_type, places_of, transpose
 
 
 class MixedStatistics(MemoryStatistics):
@@ -37,27 +37,35 @@ class MixedStatistics(MemoryStatistics):
         self.slots = slots
 
     def weighted_gram_rows(
-        self, features: Sequence[int], columns: Columns, weight: Vector, out: NDArray
+        self, features: Sequence[int], columns: Columns, weight: NDArray, out: NDArray
     ) -> None:
         wanted = np.asarray(features, dtype=np.int64)
         others = np.asarray(columns, dtype=np.int64)
-        codes = np.empty((len(wanted), len(self.rows.y)), np.uint16)
         stride = int(self.arrays.columns.n_values.max()) + 1
+        codes = np.empty((len(wanted), len(self.rows.y)), expanded_type(stride))
         self.team.run(
             fill_slot_gram, self.arrays, self.slots, stride, wanted, others, codes, weight, out
         )
 
     def add_scores(self, tables: Vector, score_out: Vector) -> None:
-        columns = self.arrays.columns
-        for g, m in enumerate(columns.n_values):
-            table = tables[columns.bin_start[g] :][: m + 1]
-            if table.any():
-                score_out += table[self.arrays.codes[g, : len(score_out)]]
+        self.team.run(add_mixed_tables, self.arrays, tables, self.rows.chunks, score_out)
 
     def _left_sums(self, values: Vector, total: float) -> Vector:
         out = np.empty(int(self.slots.start[-1]))
         self.team.run(fill_slots, self.arrays, self.slots, values, out)
         return out
+
+
+@kernel()
+def add_mixed_tables(learners, tables, chunks, score, seat):
+    """Add the tables of all features to the scores, each thread on its chunks of rows."""
+    columns = learners.columns
+    for chunk in range(seat.rank, chunks.shape[0] - 1, seat.size):
+        for g in range(columns.n_values.shape[0]):
+            table = tables[columns.bin_start[g] : columns.bin_start[g] + columns.n_values[g] + 1]
+            codes = learners.codes[g]
+            for i in range(chunks[chunk], chunks[chunk + 1]):
+                score[i] += table[codes[i]]
 
 
 @kernel()
@@ -77,23 +85,27 @@ def fill_slots(learners, slots, values, out, seat):
 
 @kernel()
 def fill_slot_gram(learners, slots, stride, wanted, columns, codes, weight, out, seat):
-    """Gram rows of the slots of the wanted features, each thread on its columns."""
+    """Gram rows of the slots of the wanted features, as `fill_gram` makes those of splits."""
     start, n_values = slots.start, learners.columns.n_values
     for w in range(seat.rank, wanted.shape[0], seat.size):
         expand_codes(learners, wanted[w], stride, codes[w])
-    wait_for_all(seat, 0)
+    place, first_rows = places_of(wanted, start)
+    goal = wait_for_all(seat, 0)
     table = np.empty((stride, stride), out.dtype)
-    first_row = 0
-    for w in range(wanted.shape[0]):
+    n_columns = columns.shape[0]
+    pair = 0 if seat.size == 1 else take_ticket(seat, 0)
+    while pair < wanted.shape[0] * n_columns:
+        w, g = pair // n_columns, columns[pair % n_columns]
         q = wanted[w]
-        bins, last_row = table[0, : n_values[q] + 1], first_row + start[q + 1] - start[q]
-        for k in range(seat.rank, columns.shape[0], seat.size):
-            g = columns[k]
-            if start[g + 1] > start[g]:
-                joint_bins(learners, codes[w], bins, g, weight, table)
-                part = out[first_row:last_row, start[g] : start[g + 1]]
-                table_to_slots(learners.columns, q, g, table, part)
-        first_row = last_row
+        if start[g + 1] > start[g] and (place[g] < 0 or place[g] >= w):
+            joint_bins(learners, codes[w], table[0, : n_values[q] + 1], g, weight, table)
+            rows = slice(first_rows[w], first_rows[w] + start[q + 1] - start[q])
+            part = out[rows, start[g] : start[g + 1]]
+            table_to_slots(learners.columns, q, g, table, part)
+            if place[g] > w:
+                transpose(part, first_rows[place[g]], start[q], out)
+        pair = pair + 1 if seat.size == 1 else take_ticket(seat, 0)
+    wait_for_all(seat, goal)
 
 
 @scalar()

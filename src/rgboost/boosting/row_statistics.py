@@ -18,7 +18,7 @@ from ..learners.dense_stumps import DenseStumps
 from ..learners.sparse_stumps import SparseStumps
 from ..learners.splits import Splits
 from .row_gram import MOST_BINS_IN_ALL, WholeGram
-from .statistics import Columns, MemoryStatistics, Vector
+from .statistics import Columns, MemoryStatistics
 
 STORED_SHARE = 0.25
 """Dense rows are stored as sparse ones if no more than this share of them has to be stored."""
@@ -27,14 +27,17 @@ STORED_SHARE = 0.25
 class RowStatistics(MemoryStatistics):
     """All Gram rows are made when the first ones are asked for, and kept until all were."""
 
+    makes_all = True
+    _maker: WholeGram | None = None
     _whole: NDArray[np.float64] | None = None
+    _weight: NDArray | None = None
     _given = 0
 
     def weighted_gram_rows(
-        self, features: Sequence[int], columns: Columns, weight: Vector, out: NDArray
+        self, features: Sequence[int], columns: Columns, weight: NDArray, out: NDArray
     ) -> None:
-        if self._whole is None:
-            self._whole = self._make_whole(weight)
+        if self._whole is None or weight is not self._weight:
+            self._whole, self._weight, self._given = self._make_whole(weight), weight, 0
         row = 0
         for g in features:
             a, b = self.offsets[g], self.offsets[g + 1]
@@ -42,13 +45,16 @@ class RowStatistics(MemoryStatistics):
             row += b - a
         self._given += row
         if self._given >= len(self._whole):
-            self._whole, self._given = None, 0
+            self._whole = None
 
-    def _make_whole(self, weight: Vector) -> NDArray[np.float64]:
+    def _make_whole(self, weight: NDArray) -> NDArray[np.float64]:
         n_rows, n_splits = len(self.rows.y), int(self.offsets[-1])
+        if self._maker is None:
+            self._maker = WholeGram(self.arrays.entries, self.offsets, n_rows)
         out = np.zeros((n_splits, n_splits))
-        weight = weight if len(weight) else np.ones(n_rows)
-        WholeGram(self.arrays.entries, self.offsets, n_rows).fill(weight, self.team, out)
+        self._maker.fill(
+            weight.astype(np.float64) if len(weight) else np.ones(n_rows), self.team, out
+        )
         return out
 
 

@@ -34,6 +34,10 @@ Vector = NDArray[np.float64]
 Columns = Sequence[int] | NDArray[np.int64]
 
 
+MOST_BINS = 2048
+"""Of a feature that has Gram rows: every thread has a table of pairs of bins."""
+
+
 class Gradient(NamedTuple):
     """``left_sums[j]``: sum of weighted residuals left of split j. ``total``: over all rows."""
 
@@ -75,6 +79,9 @@ class Line(Protocol):
 
 class MemoryStatistics:
     """`Statistics` of rows in memory."""
+
+    makes_all = False
+    """Whether Gram rows of all features are made at once, whatever is asked for."""
 
     def __init__(
         self,
@@ -130,12 +137,13 @@ class MemoryStatistics:
         self.weighted_gram_rows(features, columns, self.rows.weight, out)
 
     def weighted_gram_rows(
-        self, features: Sequence[int], columns: Columns, weight: Vector, out: NDArray
+        self, features: Sequence[int], columns: Columns, weight: NDArray, out: NDArray
     ) -> None:
         """`gram_rows` for any weights of the rows; all 1 if ``weight`` is empty."""
         wanted = np.asarray(features, dtype=np.int64)
         others = np.asarray(columns, dtype=np.int64)
-        codes = np.empty((len(wanted), len(self.rows.y)), np.uint16)
+        stride = int(self.arrays.splits.most_bins)
+        codes = np.empty((len(wanted), len(self.rows.y)), expanded_type(stride))
         self.team.run(fill_gram, self.arrays, wanted, others, codes, weight, out)
 
     def score(self, tables: Vector) -> Vector:
@@ -159,6 +167,11 @@ class MemoryStatistics:
         out = np.empty(int(self.offsets[-1]))
         self.team.run(fill_left_sums, self.arrays, values, total, out)
         return out
+
+
+def expanded_type(stride: int) -> Any:
+    """For bins times the width of a table of pairs of bins."""
+    return np.uint16 if stride <= 256 else np.uint32
 
 
 class MemoryLine:
@@ -237,31 +250,49 @@ def fill_left_sums(learners, values, total, out, seat):
 
 @kernel()
 def fill_gram(learners, wanted, columns, codes, weight, out, seat):
-    """Gram rows of the wanted features; threads take (feature, column) pairs in turn."""
+    """Gram rows of the wanted features; threads take (feature, column) pairs in turn.
+
+    A pair of wanted features is made once, and written to the rows of both.
+    """
     offsets = learners.splits.offsets
     stride = learners.splits.most_bins
     for w in range(seat.rank, wanted.shape[0], seat.size):
         expand_codes(learners, wanted[w], stride, codes[w])
+    place, first_rows = places_of(wanted, offsets)
     goal = wait_for_all(seat, 0)
     table = np.empty((stride, stride), out.dtype)
     bin_weights = table[0, :0]
     n_columns = columns.shape[0]
-    first_row = 0
     w = -1
     pair = 0 if seat.size == 1 else take_ticket(seat, 0)
     while pair < wanted.shape[0] * n_columns:
-        while w < pair // n_columns:  # tickets only grow
-            if w >= 0:
-                first_row += offsets[wanted[w] + 1] - offsets[wanted[w]]
-            w += 1
+        if w < pair // n_columns:  # tickets only grow
+            w = pair // n_columns
             n_bins = offsets[wanted[w] + 1] - offsets[wanted[w]] + 1
             bin_weights = weigh_bins(codes[w], stride, weight, np.zeros(n_bins, out.dtype))
         g = columns[pair % n_columns]
-        if offsets[g + 1] > offsets[g]:
+        if offsets[g + 1] > offsets[g] and (place[g] < 0 or place[g] >= w):
             joint_bins(learners, codes[w], bin_weights, g, weight, table)
-            cumulate(table, bin_weights.shape[0] - 1, offsets[g], offsets[g + 1], first_row, out)
+            rows = slice(first_rows[w], first_rows[w] + bin_weights.shape[0] - 1)
+            part = out[rows, offsets[g] : offsets[g + 1]]
+            cumulate(table, part)
+            if place[g] > w:
+                transpose(part, first_rows[place[g]], offsets[wanted[w]], out)
         pair = pair + 1 if seat.size == 1 else take_ticket(seat, 0)
     wait_for_all(seat, goal)
+
+
+@kernel()
+def places_of(wanted, offsets):
+    """Where each feature is among the wanted ones (-1: it is not), and the first row of each of
+    them."""
+    place = np.full(offsets.shape[0] - 1, -1)
+    first_rows = np.empty(wanted.shape[0], np.int64)
+    row = 0
+    for w in range(wanted.shape[0]):
+        place[wanted[w]], first_rows[w] = w, row
+        row += offsets[wanted[w] + 1] - offsets[wanted[w]]
+    return place, first_rows
 
 
 @kernel()
@@ -273,15 +304,27 @@ def weigh_bins(codes, stride, weight, out):
 
 
 @kernel()
-def cumulate(table, n_splits, first, stop, first_row, out):
-    """Cumulative sums of a table of bins in both directions, as rows of the Gram matrix."""
-    for a in range(n_splits):
-        row = out[first_row + a, first:stop]
+def cumulate(table, out):
+    """Cumulative sums of a table of bins in both directions."""
+    for a in range(out.shape[0]):
+        row = out[a]
         left = table[0, 0] * 0
         for b in range(row.shape[0]):
             left += table[a, b]
             row[b] = left
         if a > 0:
-            above = out[first_row + a - 1, first:stop]
+            above = out[a - 1]
             for b in range(row.shape[0]):
                 row[b] += above[b]
+
+
+@kernel()
+def transpose(part, first_row, first, out):
+    """Write a part of the matrix where its mirror image is, in pieces that stay in cache."""
+    piece = 32
+    for v0 in range(0, part.shape[1], piece):
+        for u0 in range(0, part.shape[0], piece):
+            for v in range(v0, min(v0 + piece, part.shape[1])):
+                row = out[first_row + v, first : first + part.shape[0]]
+                for u in range(u0, min(u0 + piece, part.shape[0])):
+                    row[u] = part[u, v]

@@ -44,7 +44,7 @@ from .path_tables import path_tables
 from .problem import Problem
 from .row_gram import MOST_BINS_IN_ALL, WholeGram
 from .state import Arrays
-from .statistics import Gradient, Line, MemoryStatistics
+from .statistics import MOST_BINS, Gradient, Line, MemoryStatistics
 from .step_length import ConstantRule
 
 _shortest_part = 16
@@ -64,8 +64,8 @@ def surrogate_obstacle(problem: Problem) -> str | None:
     obstacle = stumps_obstacle(problem)
     if obstacle is not None:
         return obstacle
-    if problem.prepared.arrays.splits.most_bins > 256:
-        return "it needs at most 256 bins per feature; set max_bins to 256 or less"
+    if problem.prepared.arrays.splits.most_bins > MOST_BINS:
+        return f"it needs at most {MOST_BINS} bins per feature; set max_bins to that or less"
     if not isinstance(problem.rule, ConstantRule):
         return "its steps are those of the model; use step='constant'"
     return None
@@ -116,7 +116,9 @@ class Majoriser(QuadraticModel):
         assert problem.loss.smoothness is not None
         self.splits = problem.prepared.arrays.splits
         self.sigma = problem.loss.smoothness
-        self.gram = GramRows(self.splits.offsets, [gram_type(problem.weight)], memory)
+        self.gram = GramRows(
+            self.splits.offsets, [gram_type(problem.weight, len(problem.y))], memory
+        )
         self.rows = rows
         self.left_weight, self.total_weight = rows.bin_weights()
 

@@ -28,15 +28,17 @@ from .folds import FoldPlan
 from .holdout import StoppingPlan, TrainingRows
 from .rows import accepts_missing, check_held_rows, check_rows
 
-MEAN_RATE = 0.2
-"""``learning_rate="auto"`` where the model is the mean of several."""
+SMALL_RATE = 0.2
+LARGE_RATE, LARGE_SET = 0.5, 10_000
+"""``learning_rate="auto"`` where the model is the mean of several; the second from so many rows on,
+where short steps gain nothing."""
 
 
 class BaseRGBM(FittedModelMixin, BaseEstimator):
     """Parameters, the fit of a score, and the score of new rows."""
 
     input_: InputSchema
-    _single_rate = MEAN_RATE
+    _single_rate = SMALL_RATE
     """``learning_rate="auto"`` where the model is a single run."""
 
     def __init__(
@@ -164,16 +166,22 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         family = self._constrained_family()
         return default_step(loss, isinstance(family, Stumps) and family.leaves == "free")
 
-    def _rate(self, of_mean: bool = False) -> float:
-        """The learning rate, of the mean of several models or of one."""
+    def _rate(self) -> float:
+        """The learning rate of a single run."""
         if type(self.learning_rate) is str:
             if self.learning_rate != "auto":
                 raise ValueError(
                     f"learning_rate={self.learning_rate!r} is not known; use a number above 0 or "
                     "'auto'."
                 )
-            return MEAN_RATE if of_mean else self._single_rate
+            return self._single_rate
         return check_positive(self.learning_rate, "learning_rate")
+
+    def _mean_rate(self, n_rows: int) -> float:
+        """The learning rate of several runs."""
+        if self.learning_rate == "auto":
+            return LARGE_RATE if n_rows >= LARGE_SET else SMALL_RATE
+        return self._rate()
 
     def _fit_score(
         self, rows: TrainingRows, loss: Loss, *, stratified: bool = False, resume: Any = None
@@ -216,7 +224,8 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         one_run = any(getattr(listener, "needs_one_run", False) for listener in listeners)
         goes_on = self.warm_start or state is not None or one_run
         if self.ensemble and not goes_on and folds.want_mean(rows):
-            mean = folds.mean(rows, {**settings, "learning_rate": self._rate(True)}, listeners)
+            rate = self._mean_rate(len(rows.present))
+            mean = folds.mean(rows, {**settings, "learning_rate": rate}, listeners)
             if mean is not None:
                 boosted, self.cv_loss_ = mean
         if boosted is None:

@@ -39,8 +39,9 @@ PARAMETERS = """
         ``"auto"``: constant if the loss is smooth, else Newton if it has a Newton step, else leaf
         search (line search if the learner is not stumps with free leaves).
     learning_rate : float or "auto"
-        Multiplies the step. ``"auto"``: 0.2; but 1 for a single run of classification, where the
-        step 1/sigma is small already (see ``ensemble`` for what is not a single run).
+        Multiplies the step. ``"auto"``: 0.2; but 0.5 for the mean of several runs (see
+        ``ensemble``) from 10,000 rows on, and 1 for a single run of classification, where the step
+        1/sigma is small already.
     max_iter : int, "auto" or "cv"
         Number of iterations, at most. ``"cv"``: as many as have the smallest loss in
         cross-validation with ``cv`` folds, at most 20,000; see ``ensemble`` for what follows. With
@@ -70,8 +71,9 @@ PARAMETERS = """
     tol : float
         The smallest relative fall of the validation loss that counts.
     max_bins : int, None, "auto" or "paper"
-        Bins per feature. ``"auto"``: one for 50 rows, at least 32 and at most 255. None: every
-        distinct value is a split. ``"paper"``: 100 above 10,000 rows, None below.
+        Bins per feature. ``"auto"``: one for 50 rows, at least 32 and at most 255; up to 512 if
+        that makes at most 5,000 splits and there are at most 100,000 rows. None: every distinct
+        value is a split. ``"paper"``: 100 above 10,000 rows, None below.
     binning : {{"quantile", "hybrid"}}
         Thresholds at quantiles; or half of them there and half evenly spaced.
     categorical_features : "from_dtype", None, or list of names, indices or booleans

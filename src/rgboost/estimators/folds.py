@@ -16,7 +16,7 @@ from ..boosting import Boosted
 from ..boosting.callbacks import Callback
 from ..boosting.cross_validation import cross_validate
 from ..boosting.fold_mean import boost_mean
-from ..boosting.reweighted import boost_reweighted
+from ..boosting.quadratic_mean import boost_quadratic_mean
 from ..losses import Squared
 from .holdout import StoppingPlan, TrainingRows, count_rarest
 
@@ -79,7 +79,7 @@ class FoldPlan:
     ) -> tuple[Boosted, NDArray[np.float64]] | None:
         """The mean of the folds' models and their losses; None if not from statistics."""
         folds = self._folds(rows, settings)
-        by_statistics = boost_mean if type(settings["loss"]) is Squared else boost_reweighted
+        by_statistics = boost_mean if type(settings["loss"]) is Squared else boost_quadratic_mean
         boosted = by_statistics(**folds, callbacks=callbacks)
         if boosted is None:
             return None

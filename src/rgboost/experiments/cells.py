@@ -23,7 +23,8 @@ CONVERGED = 1e-10
 """A run ends at this optimality gap, whatever is left of its budget."""
 
 MOST_BINS = 256
-"""Bins of a feature that the Gram and surrogate engines can work with."""
+"""Bins of a feature up to which the Gram and surrogate engines are shown: with more, Gram matrices
+get large."""
 
 _MANY_ROWS = 1000
 

@@ -157,8 +157,8 @@ def _beyond(study: dict[str, Any]) -> str:
             "of blocks of iterations; the line between them is straight.</p>"
         )
     return (
-        "<p><b>Beyond the paper.</b> No other engine is shown: the Gram and surrogate engines need "
-        "more rows than features, and at most 256 different values or bins of each.</p>"
+        "<p><b>Beyond the paper.</b> No other engine is shown: the Gram and surrogate engines are "
+        "for more rows than features, and at most 256 different values or bins of each.</p>"
     )
 
 

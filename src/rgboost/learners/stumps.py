@@ -27,8 +27,11 @@ from .splits import make_splits
 PAPER_BINS = 100
 PAPER_ROWS = 10_000
 
-ROWS_PER_BIN, FEWEST_BINS, MOST_AUTO_BINS = 50, 32, 255
+ROWS_PER_BIN, FEWEST_BINS = 50, 32
 """Bins of a few rows follow their noise; see docs/defaults.md."""
+BINS_OF_MANY, BINS_OF_FEW = 255, 512
+"""The most bins of ``max_bins="auto"``: what a byte holds, and for few features and rows."""
+FEW_SPLITS, FEW_ROWS = 5000, 100_000
 
 _LEAST = "min_weight_fraction_leaf"
 
@@ -86,11 +89,14 @@ class Stumps(LearnerFamily):
     def with_categorical(self, features: tuple[int, ...]) -> Stumps:
         return replace(self, categorical=features)
 
-    def bins_for(self, n_rows: int) -> int | None:
+    def bins_for(self, n_rows: int, n_features: int) -> int | None:
         if self.max_bins == "paper":
             return PAPER_BINS if n_rows > PAPER_ROWS else None
         if self.max_bins == "auto":
-            return min(max(n_rows // ROWS_PER_BIN, FEWEST_BINS), MOST_AUTO_BINS)
+            most = BINS_OF_MANY
+            if n_rows <= FEW_ROWS:
+                most = max(most, min(BINS_OF_FEW, FEW_SPLITS // max(1, n_features)))
+            return min(max(n_rows // ROWS_PER_BIN, FEWEST_BINS), most)
         return self.max_bins
 
     def prepare(
@@ -102,7 +108,7 @@ class Stumps(LearnerFamily):
         names: Any = None,
         n_jobs: int = 1,
     ) -> PreparedStumps | PreparedMixedStumps:
-        plan = make_plan(self.bins_for(X.shape[0]), self.binning)
+        plan = make_plan(self.bins_for(*X.shape), self.binning)
         total = float(X.shape[0]) if weight is None else float(weight.sum())
         lightest = self.min_weight_fraction_leaf * total
         arrays: Any

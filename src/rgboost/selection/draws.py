@@ -36,36 +36,36 @@ def draw_without_replacement(
     """
     if t == n:
         return np.arange(n, dtype=np.int64)[None]
-    highs = np.arange(n - t + 1, n + 1, dtype=np.int64)
-    out = rng.integers(0, highs, size=(n_draws, t), dtype=np.int64)
+    out = np.empty((n_draws, t), np.int64)
+    floyd_subsets(rng.random((n_draws, t)), n, out)
     if t > 1:
-        floyd_subsets(out, n)
         out.sort(axis=1)
     return out
 
 
 @kernel()
-def floyd_subsets(draws, n):
-    """Turn rows of draws, ``draws[i, k]`` uniform on 0..n-t+k, into subsets, in place.
+def floyd_subsets(uniform, n, out):
+    """Turn rows of t numbers, uniform on [0, 1), into t-subsets of ``range(n)``.
 
-    Floyd's algorithm: take the draw unless it is in the set already, else take n - t + k. The set
-    is a table with open addressing, so the cost is O(t) however large n is.
+    Floyd's algorithm: the k-th number is a draw from 0..n-t+k; take the draw unless it is in the
+    set already, else take n - t + k. The set is a table with open addressing, so the cost is O(t)
+    however large n is.
     """
-    t = draws.shape[1]
+    t = uniform.shape[1]
     size = 4
     while size < 2 * t:
         size *= 2
     table = np.empty(size, np.int64)
-    for i in range(draws.shape[0]):
+    for i in range(uniform.shape[0]):
         table[:] = -1
         for k in range(t):
-            item = draws[i, k]
+            item = int(uniform[i, k] * (n - t + k + 1))
             slot = _slot(table, item)
             if table[slot] == item:
                 item = n - t + k
                 slot = _slot(table, item)
             table[slot] = item
-            draws[i, k] = item
+            out[i, k] = item
 
 
 @kernel()

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .._jit import kernel
 from .._team import Team, wait_for_all
 from ..boosting.row_gram import MOST_BINS_IN_ALL, RowBins, add_pairs, make_row_bins
-from ..boosting.statistics import MemoryStatistics, weigh_bins
+from ..boosting.statistics import MOST_BINS, MemoryStatistics, expanded_type, weigh_bins
 from ..learners.base import Prepared
 from ..learners.dense_stumps import DenseStumps
 from ..learners.dictionary import DenseDictionary, PreparedDictionary
@@ -39,9 +39,6 @@ Vector = NDArray[np.float64]
 
 _PARTIAL_BYTES = 64 << 20
 """Most memory for sums by chunks of rows; above it products take one column at a time."""
-
-_MOST_BINS = 256
-"""Bins of a feature for which the statistics can make Gram rows."""
 
 
 class Span(ABC):
@@ -134,7 +131,7 @@ class StumpSpan(Span):
         self.gram_cells = cells * len(used) / 2
         if self.by_rows:
             self.gram_cells = cells * cells / max(1, n_rows) / 2
-        if splits.most_bins > _MOST_BINS:
+        if splits.most_bins > MOST_BINS:
             self.gram_cells = np.inf
 
     def use(self, team: Team) -> None:
@@ -313,7 +310,8 @@ class StumpSpan(Span):
         place = np.full(self.n_bins, -1)
         place[self.kept] = np.arange(len(self.kept))
         out = np.empty((len(self.kept), len(self.kept)))
-        codes = np.empty((len(self.features), self.n_rows), np.uint16)
+        kind = expanded_type(int(self.arrays.splits.most_bins))
+        codes = np.empty((len(self.features), self.n_rows), kind)
         arguments = self.arrays, self.features, self.first, place, codes, x
         self.team.run(fill_bin_gram, *arguments, out)
         return out

@@ -28,7 +28,7 @@ import numpy as np
 
 from .._team import Team
 from ..boosting.path_tables import path_tables
-from ..boosting.statistics import MemoryStatistics
+from ..boosting.statistics import MOST_BINS, MemoryStatistics
 from ..learners.stumps import PreparedStumps
 from ..losses import Squared
 from ..selection import AllLearners, RandomLearners, SelectionRule
@@ -36,9 +36,6 @@ from ._validation import Floats
 from .norms import StructuredNorm, infinity_norm
 from .procedure import check_uniform, selection_probability
 from .span import fill_codes
-
-_MOST_BINS = 256
-"""Bins of a feature for which joint histograms are made."""
 
 
 class StumpGram:
@@ -90,7 +87,7 @@ class StumpGram:
     def _joint_weights(self, g: int, block: Floats) -> None:
         """N_uj for the splits u of feature g and all j from there on."""
         n_features = len(self.offsets) - 1
-        if self.arrays.splits.most_bins <= _MOST_BINS:
+        if self.arrays.splits.most_bins <= MOST_BINS:
             self.statistics.gram_rows([g], range(g, n_features), block)
             return
         codes = np.empty(self.n_rows, np.uint16)

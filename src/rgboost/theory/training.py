@@ -14,6 +14,7 @@ from .._team import Team
 from ..boosting import Boosted
 from ..boosting.direct import team_size
 from ..boosting.path_tables import path_tables
+from ..boosting.statistics import MOST_BINS
 from ..estimators.base import BaseRGBM
 from ..learners.base import LearnerFamily, Prepared
 from ..learners.dictionary import PreparedDictionary
@@ -86,8 +87,8 @@ class Training:
             exact = cheap and span.n_coordinates <= _FEW_COORDINATES
         elif exact and not np.isfinite(span.gram_cells):
             raise ValueError(
-                "exact=True needs at most 256 bins per feature when rows are many; set max_bins "
-                "to 256 or less, or use exact=None and radius=math.inf."
+                f"exact=True needs at most {MOST_BINS} bins per feature when rows are many; set "
+                "max_bins to that or less, or use exact=None and radius=math.inf."
             )
         if exact and isinstance(span, StumpSpan) and span.by_rows:
             span.rows_by_bins()  # which the Gram matrix needs, and makes products faster

@@ -1,0 +1,194 @@
+"""Rows under a smooth loss, as k runs on a quadratic model of it know them.
+
+Near scores f the loss is close to
+
+    l(y, f + d) ~ l(y, f) - r d + h/2 d^2
+
+with r the residual and h the curvature: as with the squared loss, sums of residuals after a step
+follow from a Gram matrix, of the weights h. Residuals and losses are those of each run at its own
+scores. The Gram matrix is one for all runs, of all rows, with the curvature at the mean of their
+models; a run has the share of it that its rows have (`rgboost.boosting.gram_loop.ShareState`).
+
+A step of r/h longer than the loss's ``newton_limit`` is where the quadratic model is far from the
+loss: there h is |r|/limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._team import Team
+from ..losses import Loss
+from ..model import Path
+from .folds import Fold
+from .gram import GramRows
+from .gram_family import gram_family
+from .gram_loop import ShareState
+from .make_problem import total_weight
+from .problem import Problem
+from .statistics import Columns
+from .trace import Recorder
+
+Vector = NDArray[np.float64]
+
+LIGHTEST = 0.01
+"""The least weight h of a side of a split: below it, a step is a matter of few rows that the model
+is sure of."""
+
+_LEAST_CURVATURE = 1e-8
+_UNITS = 1 << 30
+"""The curvature of all rows, as an integer."""
+
+
+class Losses(NamedTuple):
+    """Sums of losses: of the rows that runs are fitted to, and of the others."""
+
+    train: float
+    held: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """What stays the same of a run: the rows it does not see, where it starts from, its generator.
+
+    ``mass`` is the weight of its training rows, ``held_mass`` that of the others.
+    """
+
+    held: NDArray[np.bool_]
+    start: float
+    mass: float
+    held_mass: float
+    rng: np.random.Generator
+
+
+class CurvedRows:
+    """All rows, and the models of k runs on them. ``fold`` has the number of each row's fold."""
+
+    def __init__(
+        self, problem: Problem, fold: NDArray[np.int64], seed: int, best_start: bool, team: Team
+    ) -> None:
+        self.loss = problem.loss
+        self.family = family = gram_family(problem)
+        arrays = family.stored(problem.prepared.arrays, len(problem.y))
+        y, weight = problem.y, problem.weight
+        self.exact = family.statistics(arrays, y, weight, problem.loss, problem.start, team)
+        # A usual weight is 1, whatever its unit: so `LIGHTEST` means what it says.
+        self.scale = 1.0 if weight is None else 1.0 / float(np.median(weight))
+        self.runs = []
+        for k in range(int(fold.max()) + 1):
+            held, rest = fold == k, fold != k
+            mass, held_mass = (
+                self.scale * total_weight(y[rows], None if weight is None else weight[rows])
+                for rows in (rest, held)
+            )
+            start = problem.start
+            if best_start:
+                start = self.loss.best_constant(y[rest], None if weight is None else weight[rest])
+            self.runs.append(Run(held, start, mass, held_mass, np.random.default_rng([seed, k])))
+        self.tables = np.zeros((len(self.runs), family.n_tables))
+        self.seen = 0
+        """How many entries of the path are in the tables."""
+        self.curvature = np.empty(0, np.int32)
+        self.unit = 1.0
+        """The curvature of a row is its integer times this."""
+
+    @property
+    def start(self) -> float:
+        """Where the mean of the models starts from."""
+        return float(np.mean([run.start for run in self.runs]))
+
+    @property
+    def makes_all(self) -> bool:
+        return self.exact.makes_all
+
+    def gram_rows(self, features: Sequence[int], columns: Columns, out: NDArray) -> None:
+        """Gram rows of the curvature, as `rgboost.boosting.gram.GramRows` asks for them."""
+        self.exact.weighted_gram_rows(features, columns, self.curvature, out)
+
+    def follow(self, recorder: Recorder) -> None:
+        """To the models of all that was recorded."""
+        for k in range(len(self.runs)):
+            self.tables[k] += self._new_tables(recorder, self.seen, k)
+        self.seen = recorder.done
+
+    def forget(self, recorder: Recorder, first: int) -> None:
+        """As if nothing had been recorded from iteration ``first`` on."""
+        for k in range(len(self.runs)):
+            self.tables[k] -= self._new_tables(recorder, first, k)
+        self.seen = recorder.done = first
+
+    def states(self, gram: GramRows) -> tuple[list[Fold], Losses]:
+        """The runs at their models, and their losses; that of training rows is the mean of the
+        runs. Gram rows are to be made anew."""
+        self._curve()
+        gram.forget()
+        left_weight, total = self.exact.weigh_splits(self.curvature.astype(np.float64))
+        folds = [self._state(k, left_weight, total, gram) for k in range(len(self.runs))]
+        all_mass = folds[0].mass + folds[0].held_mass
+        train = np.mean([fold.train.loss[0] / fold.mass for fold in folds]) * all_mass
+        return folds, Losses(float(train), sum(fold.held_loss for fold in folds))
+
+    def _new_tables(self, recorder: Recorder, first: int, k: int) -> Vector:
+        """What run k adds to its model from entry ``first`` of the path on. The path has shares of
+        the mean."""
+        n_folds = len(self.runs)
+        its = slice(first + k, recorder.done, n_folds)
+        left, right = n_folds * recorder.left[its], n_folds * recorder.right[its]
+        path = Path(recorder.learner[its].copy(), left, right, recorder.sets[its].copy())
+        return self.family.tables(path)
+
+    def _curve(self) -> None:
+        """The curvature at the mean of the models, in integers.
+
+        Sums of integers are exact: the quadratic model is that of some weights of rows and has a
+        minimum. With rounded sums it need not have one, between splits that differ by few rows.
+        """
+        rows = self.exact.rows
+        self.exact.start = self.start
+        score = self.exact.score(self.tables.mean(axis=0))
+        curvature = curvature_of(self.loss, rows.y, score)
+        if rows.weighted:
+            curvature *= rows.weight
+        self.unit = self.scale * float(curvature.sum()) / _UNITS
+        self.curvature = np.ceil(self.scale / self.unit * curvature).astype(np.int32)
+
+    def _state(self, k: int, left_weight: Vector, total: float, gram: GramRows) -> Fold:
+        """A run at its model."""
+        run, exact = self.runs[k], self.exact
+        exact.start = run.start
+        every, rows = exact.gradient(self.tables[k]), exact.rows
+        held_sums, held_total = exact.weigh_splits(np.where(run.held, rows.residual, 0.0))
+        value = self.loss.value(rows.y[run.held], rows.score[run.held])
+        held_loss = float((value * rows.weight[run.held] if rows.weighted else value).sum())
+
+        def state(left_sums: Vector, total_sum: float, loss: float, mass: float) -> ShareState:
+            share = self.unit * mass / (run.mass + run.held_mass)
+            return ShareState(
+                left_sums=self.scale * left_sums,
+                left_weight=share * left_weight,
+                total_weight=share * total,
+                total=np.array([self.scale * total_sum]),
+                loss=np.array([self.scale * loss]),
+                rows=gram.blocks[0],
+                row_start=gram.row_start,
+                share=share,
+            )
+
+        held = state(held_sums, held_total, held_loss, run.held_mass)
+        sums, rest = every.left_sums - held_sums, every.total - held_total
+        train = state(sums, rest, every.loss - held_loss, run.mass)
+        splits = self.family.weighted(train.left_weight, train.total_weight, LIGHTEST)
+        return Fold(run.start, splits, train, held, run.mass, run.held_mass, run.rng)
+
+
+def curvature_of(loss: Loss, y: Vector, score: Vector) -> Vector:
+    """h, so large that no step r/h is beyond the ``newton_limit``."""
+    limit = loss.newton_limit
+    assert limit is not None
+    least = np.maximum(_LEAST_CURVATURE, np.abs(loss.residual(y, score)) / limit)
+    return np.maximum(loss.curvature(y, score), least)

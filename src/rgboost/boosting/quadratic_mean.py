@@ -1,0 +1,167 @@
+"""The mean of k runs of a smooth loss, from statistics of quadratic models of it.
+
+The runs, each without one fold, go on for a leg of many iterations that touch no row: on a
+quadratic model of the loss, as on the squared loss (`curved_rows`). Then the model is made anew at
+the scores that they have come to.
+
+A leg is as long as the quadratic model can be trusted: longer while it tells the fall of the
+training loss well, and shorter otherwise; a leg after which the training loss is not smaller is
+dropped. Losses are exact where legs end. Between them, what the quadratic model lacks in the end is
+added in proportion.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..losses import Loss, Softmax, Squared
+from ..steps import ConstantStep, LineSearch, NewtonStep, StepRule
+from .callbacks import Callback
+from .curved_rows import CurvedRows, Losses
+from .engine import Boosted, enter_all, interruptible, outcome
+from .fold_mean import mean_recorder, record_block
+from .folds import CHUNK, FoldRuns, statistics_team, takes_statistics
+from .gram import GramRows, default_gram_memory
+from .make_problem import make_problem
+from .step_length import ConstantRule
+from .stopping import EarlyStopping
+from .trace import Recorder
+
+FIRST_LEG = 64
+"""Iterations of every run in the first leg."""
+
+LONGER, SHORTER = 3, 2
+GOOD, FAIR = 0.1, 0.3
+"""The next leg is longer by a factor if the quadratic model told the fall of the loss up to the
+first share of it, and shorter if it was wrong by more than the second."""
+
+
+def quadratic_obstacle(loss: Loss, step: StepRule, learning_rate: float, engine: str) -> str | None:
+    """Why a loss has no such runs; None if it has."""
+    if loss.newton_limit is None or isinstance(loss, Softmax):
+        return f"{loss!r} has no quadratic model"
+    if step not in (ConstantStep(), LineSearch(), NewtonStep()):
+        return f"{step!r} is no step on a quadratic model"
+    if learning_rate > 1.0:
+        return f"learning_rate={learning_rate} is beyond the minimum of a quadratic model"
+    if engine != "auto":
+        return f"engine={engine!r} is asked for"
+    return None
+
+
+def boost_quadratic_mean(
+    X: Any,
+    y: NDArray[np.float64],
+    fold: NDArray[np.int64],
+    *,
+    loss: Loss,
+    step: StepRule,
+    n_iter: int,
+    rule: EarlyStopping,
+    learning_rate: float,
+    random_state: int,
+    callbacks: Sequence[Callback] = (),
+    engine: str = "auto",
+    gram_memory: int | None = None,
+    **settings: Any,
+) -> Boosted | None:
+    """The mean of k runs as of `rgboost.boosting.fold_mean.boost_mean`; None where statistics
+    cannot give it.
+
+    Steps are ``learning_rate`` times those to the minimum of the quadratic model along b.
+    """
+    if quadratic_obstacle(loss, step, learning_rate, engine) is not None:
+        return None
+    with ExitStack() as stack:
+        enter_all(stack, callbacks)
+        problem = make_problem(
+            X, y, loss=loss, step=step, n_iter=1, learning_rate=learning_rate, validation=None,
+            random_state=random_state, callbacks=tuple(callbacks), **settings,
+        )  # fmt: skip
+        problem.rule = ConstantRule(learning_rate, 1.0)
+        memory = default_gram_memory() if gram_memory is None else gram_memory
+        like = replace(problem, loss=Squared(), weight=np.ones(1))
+        like.recorder = Recorder(n_iter, problem.prepared.layout.offsets, 1.0, None)
+        if not takes_statistics(like, engine, memory):
+            return None
+        best_start = settings.get("start_score", 0.0) is None
+        team = statistics_team(problem)
+        rows = CurvedRows(problem, fold, random_state, best_start, team)
+        gram = GramRows(rows.family.offsets, [np.int32], memory)
+        folds, null = rows.states(gram)
+        runs = stack.enter_context(FoldRuns(problem, folds, gram, [rows], team))
+        problem.start = rows.start
+        problem.recorder = mean_recorder(runs, n_iter)
+        problem.recorder.engine += " on quadratic models"
+        fits: list[bool] = []
+        interrupted = interruptible(problem, lambda: fits.append(run_legs(runs, rows, rule, null)))
+    problem.end()
+    if fits == [False]:
+        return None
+    stop_at = None if rule.stop_at is None else len(rows.runs) * rule.stop_at
+    return outcome(problem, stop_at, interrupted)
+
+
+def run_legs(runs: FoldRuns, rows: CurvedRows, rule: EarlyStopping, null: Losses) -> bool:
+    """Leg after leg, until the rule holds or a callback wants to stop; False if Gram rows do not
+    fit. ``null`` are the losses of the null models."""
+    recorder, n_folds = runs.problem.recorder, len(runs.folds)
+    begun, length = time.perf_counter(), FIRST_LEG
+    made: list[int] = []
+    with rule:
+        rule.observe([null.held / runs.held_mass])
+        while recorder.left_to_do and length and rule.stop_at is None and not runs.wants_to_stop:
+            first = recorder.done
+            if not (runs.expect_useful(made) and run_leg(runs, copy.copy(rule), length, begun)):
+                return False
+            before, told = recorder.loss[first], recorder.loss[recorder.done]
+            made = runs.gram.features  # which the next leg needs as well
+            rows.follow(recorder)
+            runs.folds, exact = rows.states(runs.gram)
+            if not exact.train < before:
+                rows.forget(recorder, first)
+                runs.folds, _ = rows.states(runs.gram)
+                length //= 2 * SHORTER
+                continue
+            correct_losses(recorder, first, exact)
+            rule.observe(recorder.validation_losses(first)[n_folds::n_folds].tolist())
+            wrong = abs(exact.train - told) / (before - exact.train)
+            if wrong < GOOD:
+                length *= LONGER
+            elif wrong > FAIR:
+                length = max(1, length // SHORTER)
+    return True
+
+
+def run_leg(runs: FoldRuns, rule: EarlyStopping, length: int, begun: float) -> bool:
+    """At most ``length`` iterations of every run, block by block; False if Gram rows do not fit.
+
+    The leg ends where the rule would hold, which is then asked again with exact losses.
+    """
+    recorder, n_folds = runs.problem.recorder, len(runs.folds)
+    end = min(recorder.n_iter, recorder.done + n_folds * length)
+    while recorder.done < end:
+        records = runs.go_on(min(CHUNK, (end - recorder.done) // n_folds))
+        if records is None:
+            return False
+        held = record_block(runs, records, begun)
+        runs.wants_to_stop = runs.problem.wants_to_stop()
+        if rule.observe(held.tolist()) or runs.wants_to_stop:
+            break
+    return True
+
+
+def correct_losses(recorder: Recorder, first: int, exact: Losses) -> None:
+    """Losses of the iterations from ``first`` on, so that the last ones are exact."""
+    now = slice(first, recorder.done + 1)
+    share = np.linspace(0.0, 1.0, recorder.done + 1 - first)
+    for losses, value in ((recorder.loss, exact.train), (recorder.held_loss, exact.held)):
+        losses[now] += share * (value - losses[recorder.done])

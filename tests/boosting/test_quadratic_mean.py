@@ -1,0 +1,345 @@
+"""Means of models of smooth losses, from statistics of quadratic models."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.special import expit
+
+from rgboost import RGBMClassifier, RGBMRegressor, Stumps
+from rgboost.boosting import EarlyStopping, curved_rows, quadratic_mean
+from rgboost.boosting.curved_rows import curvature_of
+from rgboost.boosting.quadratic_mean import boost_quadratic_mean, quadratic_obstacle
+from rgboost.callbacks import Checkpoint, TimeLimit
+from rgboost.losses import Exponential, Huber, Logistic, Poisson, Quantile, Softmax
+from rgboost.selection import AllLearners, RandomGroups
+from rgboost.steps import ConstantStep, LeafSearch, NewtonStep
+from rgboost.theory import RecordCertificates, StopAtGap, certificate
+
+K = 3
+RULE = dict(n_iter_no_change=30, tol=1e-5)
+
+
+def data(n=900, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    score = np.sin(2 * X[:, 0]) + X[:, 1] - 0.5
+    y = np.where(rng.random(n) < expit(2 * score), 1.0, -1.0)
+    return X, y, rng.integers(0, K, n)
+
+
+SETTINGS = dict(
+    learner=Stumps(max_bins=16), selection=RandomGroups(2), step=ConstantStep(), learning_rate=0.3,
+    start_score=None, groups=None, names=None, weight=None, n_jobs=1, random_state=0,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("loss", [Logistic(), Logistic(0.1), Poisson(), Exponential()], ids=str)
+def test_curvature_keeps_steps_short(loss):
+    rng = np.random.default_rng(0)
+    score = 3.0 * rng.normal(size=500)
+    y = (
+        rng.poisson(2.0, 500).astype(float)
+        if isinstance(loss, Poisson)
+        else rng.choice([-1, 1], 500)
+    )
+    found, exact = curvature_of(loss, y, score), loss.curvature(y, score)
+    step = np.abs(loss.residual(y, score) / exact)
+    short = step < loss.newton_limit * (1 - 1e-9)
+    np.testing.assert_array_equal(found[short], exact[short])
+    assert (np.abs(loss.residual(y, score)) / found).max() <= loss.newton_limit * (1 + 1e-9)
+    assert short.any() != isinstance(loss, Exponential)  # whose step is 1, as its limit
+    assert (~short).any()
+
+
+def naive_legs(X, y, fold, loss, weight, cuts, rate, lengths):
+    """Runs on quadratic models by their definition; the losses of each run where legs end.
+
+    Returns (learner, left, right) of every run and iteration, in turn, and mean losses.
+    """
+    n, k_folds = len(y), int(fold.max()) + 1
+    w = np.ones(n) if weight is None else weight
+    feature = np.repeat(np.arange(X.shape[1]), np.diff(cuts.offsets))
+    below = X[:, feature] <= cuts.thresholds
+    rest = [fold != k for k in range(k_folds)]
+    start = [loss.best_constant(y[rows], w[rows]) for rows in rest]
+    f = np.array([np.full(n, one) for one in start])
+    path, ends = [], []
+    for length in lengths:
+        h = w * curvature_of(loss, y, f.mean(axis=0))
+        moved = np.zeros((k_folds, n))
+        for _ in range(length):
+            for k, rows in enumerate(rest):
+                share = w[rows].sum() / w.sum()
+                residual = np.where(rows, w * loss.residual(y, f[k]), 0.0) - share * h * moved[k]
+                left_sum, left_h = residual @ below, share * (h @ below)
+                right_sum, right_h = residual.sum() - left_sum, share * h.sum() - left_h
+                j = np.argmax(left_sum**2 / left_h + right_sum**2 / right_h)
+                left, right = rate * left_sum[j] / left_h[j], rate * right_sum[j] / right_h[j]
+                moved[k] += np.where(below[:, j], left, right)
+                path.append((j, left / k_folds, right / k_folds))
+        f += moved
+        value = [w * loss.value(y, one) for one in f]
+        train = np.mean([value[k][rows].sum() / w[rows].sum() for k, rows in enumerate(rest)])
+        held = sum(value[k][~rows].sum() for k, rows in enumerate(rest)) / w.sum()
+        ends.append((train, held))
+    return np.array(path), np.array(ends)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("loss", [Logistic(), Poisson()], ids=str)
+def test_legs_are_boosting_on_quadratic_models(loss, weighted, monkeypatch):
+    X, y, fold = data()
+    X = np.round(2 * np.clip(X, -3, 3))  # few values: weights do not move thresholds
+    y = np.round(np.exp(X[:, 0] / 3)) if isinstance(loss, Poisson) else y
+    weight = np.random.default_rng(1).random(len(y)) + 0.5 if weighted else None
+    monkeypatch.setattr(quadratic_mean, "FIRST_LEG", 20)
+    monkeypatch.setattr(quadratic_mean, "LONGER", 1)
+    monkeypatch.setattr(quadratic_mean, "FAIR", np.inf)
+    found = boost_quadratic_mean(
+        X, y, fold, loss=loss, n_iter=60, rule=EarlyStopping(10**9, 0.0),
+        **{**SETTINGS, "selection": AllLearners(), "step": NewtonStep(), "weight": weight},
+    )  # fmt: skip
+    path, ends = naive_legs(X, y, fold, loss, weight, found.prepared.cuts, 0.3, [20, 20, 20])
+    np.testing.assert_array_equal(found.trace.learner, path[:, 0])
+    np.testing.assert_allclose(found.trace.left, path[:, 1], rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(found.trace.right, path[:, 2], rtol=1e-4, atol=1e-7)
+    at = K * np.array([20, 40, 60])
+    np.testing.assert_allclose(found.trace.train_loss[at], ends[:, 0], rtol=1e-6)
+    np.testing.assert_allclose(found.trace.validation_loss[at], ends[:, 1], rtol=1e-6)
+    assert (np.diff(found.trace.train_loss[::K]) < 0).all()
+
+
+def test_legs_get_longer_while_the_model_is_good(monkeypatch):
+    X, y, fold = data(3000)
+    lengths = []
+    leg = quadratic_mean.run_leg
+
+    def keep(runs, rule, length, begun):
+        lengths.append(length)
+        return leg(runs, rule, length, begun)
+
+    monkeypatch.setattr(quadratic_mean, "run_leg", keep)
+    boost_quadratic_mean(
+        X, y, fold, loss=Logistic(), n_iter=2000, rule=EarlyStopping(**RULE), **SETTINGS
+    )
+    assert lengths[0] == quadratic_mean.FIRST_LEG
+    assert lengths[-1] > 2 * lengths[0]
+
+
+def test_a_leg_that_raises_the_loss_is_dropped(monkeypatch):
+    """Steps that are far too long at first."""
+    X, y, fold = data(1500)
+    lengths, factor = [], 0.02
+    leg, curvature = quadratic_mean.run_leg, curved_rows.curvature_of
+
+    def keep(runs, rule, length, begun):
+        lengths.append((length, runs.problem.recorder.done))
+        return leg(runs, rule, length, begun)
+
+    def too_small(loss, y, score):
+        return curvature(loss, y, score) * (factor if len(lengths) < 2 else 1.0)
+
+    monkeypatch.setattr(quadratic_mean, "run_leg", keep)
+    monkeypatch.setattr(curved_rows, "curvature_of", too_small)
+    found = boost_quadratic_mean(
+        X, y, fold, loss=Logistic(), n_iter=2000, rule=EarlyStopping(**RULE), **SETTINGS
+    )
+    dropped = [i for i in range(1, len(lengths)) if lengths[i][1] == lengths[i - 1][1]]
+    assert dropped[0] == 1
+    assert lengths[1][0] == quadratic_mean.FIRST_LEG // 4
+    assert found.best_iteration > 100
+    assert found.trace.train_loss[-1] < 0.8 * found.trace.train_loss[0]
+    assert (np.abs(found.model.score(X)) < 20).all()
+
+
+def test_where_no_leg_helps_the_null_model_is_left(monkeypatch):
+    X, y, fold = data(600)
+    curvature = curved_rows.curvature_of
+    monkeypatch.setattr(curved_rows, "curvature_of", lambda *given: 1e-9 * curvature(*given))
+    found = boost_quadratic_mean(
+        X, y, fold, loss=Logistic(), n_iter=2000, rule=EarlyStopping(**RULE), **SETTINGS
+    )
+    assert found.best_iteration == 0
+    assert len(np.unique(found.model.score(X))) == 1
+
+
+def test_the_mean_predicts_better_than_one_run():
+    X, y, _ = data(2000, seed=3)
+    X_test, y_test, _ = data(20_000, seed=4)
+    losses = {}
+    for ensemble in (True, False):
+        model = RGBMClassifier(random_state=0, ensemble=ensemble, max_iter="cv").fit(X, y)
+        losses[ensemble] = Logistic(0.0).value(y_test, model.decision_function(X_test)).mean()
+        assert ("quadratic models" in model.trace_.engine) == ensemble
+    assert losses[True] < losses[False]
+
+
+@pytest.mark.parametrize("name", ["poisson", "gamma", "tweedie"])
+def test_losses_of_positive_means(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 5))
+    mean = 100 * np.exp(1.5 * np.sin(2 * X[:, 0]) + X[:, 1] - 3)
+    y = rng.gamma(2.0, mean / 2) if name == "gamma" else rng.poisson(mean).astype(float)
+    y = np.maximum(y, 1e-3) if name == "gamma" else y
+    losses = {}
+    for ensemble in (True, False):
+        model = RGBMRegressor(loss=name, random_state=0, ensemble=ensemble).fit(X[:2000], y[:2000])
+        assert ("quadratic models" in model.trace_.engine) == ensemble
+        losses[ensemble] = model.loss_.value(y[2000:], np.log(model.predict(X[2000:]))).mean()
+    assert losses[True] < losses[False]
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "indicators", "mixed"])
+def test_threads_do_not_change_it(kind):
+    X, y, _ = data(1500)
+    categorical = None
+    if kind == "indicators":
+        X = (np.abs(X) > 1.8).astype(float)
+        X[:, 1] = data(1500)[0][:, 1] > 1.3
+    elif kind == "mixed":
+        X[:, 0] = np.round(2 * X[:, 0]) % 7
+        X[::7, 1] = np.nan
+        categorical = [0]
+    weight = np.random.default_rng(0).random(len(y))
+    rows = scipy.sparse.csr_array(np.where(X > 0, X, 0.0)) if kind == "sparse" else X
+    fits = [
+        RGBMClassifier(
+            random_state=0, n_jobs=n, categorical_features=categorical, max_bins=16
+        ).fit(rows, y, weight)
+        for n in (1, 3)
+    ]  # fmt: skip
+    assert "quadratic models" in fits[0].trace_.engine
+    np.testing.assert_array_equal(fits[0].decision_function(rows), fits[1].decision_function(rows))
+    score = fits[0].decision_function(rows)
+    null = Logistic(0.0).best_constant(y, weight)
+    losses = Logistic(0.0).value(y, score), Logistic(0.0).value(y, np.full(len(y), null))
+    assert np.average(losses[0], weights=weight) < 0.97 * np.average(losses[1], weights=weight)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e12])
+def test_the_unit_of_weights_does_not_matter(unit):
+    X, y, _ = data()
+    weight = np.random.default_rng(0).random(len(y)) + 0.1
+    model = RGBMClassifier(random_state=0).fit(X, y, weight)
+    other = RGBMClassifier(random_state=0).fit(X, y, unit * weight)
+    assert "quadratic models" in other.trace_.engine
+    np.testing.assert_allclose(
+        model.decision_function(X), other.decision_function(X), rtol=1e-3, atol=1e-3
+    )
+
+
+def test_classes_that_can_be_told_apart_have_finite_scores():
+    X = np.arange(200.0)[:, None]
+    y = (X[:, 0] > 99).astype(int)
+    model = RGBMClassifier(random_state=0).fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_what_has_no_such_mean():
+    step = ConstantStep()
+    for loss in (Logistic(), Poisson(), Exponential()):
+        assert quadratic_obstacle(loss, step, 0.2, "auto") is None
+    for loss in (Huber(), Softmax(3), Quantile(0.3)):
+        assert type(loss).__name__ in quadratic_obstacle(loss, step, 0.2, "auto")
+    assert "LeafSearch" in quadratic_obstacle(Logistic(), LeafSearch(), 0.2, "auto")
+    assert "rho=0.1" in quadratic_obstacle(Logistic(), ConstantStep(0.1), 0.2, "auto")
+    assert "learning_rate=2" in quadratic_obstacle(Logistic(), step, 2.0, "auto")
+    assert "'direct'" in quadratic_obstacle(Logistic(), step, 0.2, "direct")
+    X, y, _ = data(300)
+    for more in (
+        dict(engine="direct"), dict(step="leaf-search"), dict(gram_memory=100),
+        dict(learning_rate=1.5), dict(ensemble=False),
+    ):  # fmt: skip
+        model = RGBMClassifier(random_state=0, max_iter="cv", **more).fit(X, y)
+        assert "quadratic" not in model.trace_.engine
+
+
+def test_a_row_that_outweighs_all_others():
+    X, y, _ = data()
+    weight = np.ones(len(y))
+    weight[0] = 1e7
+    model = RGBMClassifier(random_state=0).fit(X, y, weight)
+    assert "quadratic models" in model.trace_.engine
+    assert model.best_iteration_ > 0
+    assert model.score(X, y) > np.mean(y < 0) + 0.05
+
+
+def test_certificates_of_means():
+    X, y, _ = data(400)
+    for model, labels in (
+        (RGBMClassifier(random_state=0), y),
+        (RGBMRegressor(random_state=0), X[:, 0]),
+    ):
+        model.set_params(max_bins=8).fit(X, labels)
+        assert "mean" in model.trace_.engine
+        found = certificate(model, X, labels)
+        score = model.decision_function(X) if labels is y else model.predict(X)
+        assert found.loss == pytest.approx(model.loss_.value(labels, score).mean())
+        assert 0 <= found.gap < found.loss
+
+
+def test_callbacks_of_one_run_have_one_run(tmp_path):
+    X, y, _ = data(400)
+    for callback in (
+        Checkpoint(tmp_path / "state", every=0.0), StopAtGap(0.1), RecordCertificates(at=[5]),
+        EarlyStopping(5),
+    ):  # fmt: skip
+        model = RGBMClassifier(random_state=0, max_iter="cv", callbacks=[callback]).fit(X, y)
+        assert "mean" not in model.trace_.engine
+    assert (tmp_path / "state").exists()
+
+
+def test_seconds_go_on_from_leg_to_leg():
+    X, y, _ = data(1500)
+    seen = []
+    model = RGBMClassifier(random_state=0, callbacks=[lambda p: seen.append(p)]).fit(X, y)
+    assert (np.diff([progress.iteration for progress in seen]) > 0).all()
+    assert (np.diff([progress.seconds for progress in seen]) > 0).all()
+    assert (np.diff(model.trace_.seconds) >= 0).all()
+
+
+def test_ctrl_c_twice_leaves_what_was_done(ctrl_c_interrupts):
+    X, y, _ = data(1500)
+
+    def press(progress):
+        if progress.iteration >= 1000:
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    model = RGBMClassifier(random_state=0, callbacks=[press])
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert 1000 <= model.n_iter_ < 2500
+    assert model.score(X, y) > 0.7
+
+
+def test_ctrl_c_leaves_the_mean_of_what_was_done(ctrl_c_interrupts):
+    X, y, _ = data(1500)
+    model = RGBMClassifier(random_state=0, max_bins=16, n_iter_no_change=10**6)
+
+    def press(progress):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(callbacks=[press]).fit(X, y)
+    assert model.n_iter_ == 320
+    assert model.score(X, y) > 0.7
+
+
+def test_a_callback_ends_all_legs():
+    X, y, _ = data(1500)
+    calls = []
+
+    def stop(progress):
+        calls.append(progress.iteration)
+        return True
+
+    model = RGBMClassifier(random_state=0, callbacks=[stop]).fit(X, y)
+    assert calls == [320]
+    assert model.n_iter_ == 320
+    model.set_params(callbacks=[TimeLimit(0.001)]).fit(X, y)
+    assert model.score(X, y) > 0.7

@@ -8,8 +8,9 @@ once more with stumps, so that additive models are compared with additive models
 others are kept in ``out/quality`` and not measured again; ``--fresh`` forgets them.
 
 The loss is the mean log-loss, or the mean squared error as a share of the variance of the test
-labels (1 - R^2). Sets of fewer than 1,000 rows are judged by five-fold cross-validation, because
-so few rows to test on tell little; seconds are then those of the median fit.
+labels (1 - R^2). Sets of fewer than 10,000 rows are judged by five-fold cross-validation, because
+so few rows to test on tell little; seconds are then those of the median fit. Losses of the test
+rows are kept, so that the difference of two contestants has a standard error.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from .quality_table import renew
 
 clock = time.perf_counter
 OUT = Path("out") / "quality"
-FEW_ROWS = 1000
+FEW_ROWS = 10_000
 FOLDS = 5
 LONG_SECONDS = 10.0
 """Fits that take less are timed three times; the fastest counts."""
@@ -128,14 +129,15 @@ CONTESTANTS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
-def test_loss(data: QualitySet, score: NDArray) -> float:
+def test_losses(data: QualitySet, score: NDArray) -> NDArray:
+    """Of every test row."""
     if data.task == "logistic":
-        return float(np.logaddexp(0.0, np.where(data.y_test > 0, -score, score)).mean())
-    return float(np.mean((data.y_test - score) ** 2) / np.var(data.y_test))
+        return np.logaddexp(0.0, np.where(data.y_test > 0, -score, score))
+    return (data.y_test - score) ** 2 / np.var(data.y_test)
 
 
-def judge(name: str, data: QualitySet, threads: int, **more: Any) -> dict[str, Any]:
-    """Mean test loss, seconds of a fit and bytes of the stored model."""
+def judge(name: str, data: QualitySet, threads: int, **more: Any) -> tuple[dict[str, Any], NDArray]:
+    """Mean test loss, seconds of a fit and bytes of the stored model; and all test losses."""
     fit, settings = CONTESTANTS[name]
     losses, seconds, sizes, iterations = [], [], [], []
     parts = list(parts_of(data))
@@ -143,17 +145,31 @@ def judge(name: str, data: QualitySet, threads: int, **more: Any) -> dict[str, A
         model, score, spent = fit(part, threads, **settings, **more)
         if len(parts) == 1 and spent < LONG_SECONDS:
             spent = min(spent, *(fit(part, threads, **settings, **more)[2] for _ in range(2)))
-        losses.append(test_loss(part, score) * len(part.y_test))
+        losses.append(test_losses(part, score))
         seconds.append(spent)
         sizes.append(len(pickle.dumps(model)))
         iterations.append(getattr(model, "best_iteration_", 0) if name == "rgboost" else 0)
-    n_test = sum(len(part.y_test) for part in parts)
-    return {
-        "loss": sum(losses) / n_test,
+    every = np.concatenate(losses)
+    found = {
+        "loss": float(every.mean()),
         "seconds": float(np.median(seconds)),
         "bytes": float(np.mean(sizes)),
         "iterations": float(np.mean(iterations)),
     }
+    return found, every
+
+
+def difference(which: str, name: str = "EBM") -> tuple[float, float] | None:
+    """How much larger our test loss is than another's, and the standard error of that."""
+    ours, theirs = (kept_losses(which, one) for one in ("rgboost", name))
+    if not (ours.exists() and theirs.exists()):
+        return None
+    more = np.load(ours) - np.load(theirs)
+    return float(more.mean()), float(more.std(ddof=1) / np.sqrt(len(more)))
+
+
+def kept_losses(which: str, name: str) -> Path:
+    return OUT / f"{which}, {name}.npy"
 
 
 def warm_up(name: str, data: QualitySet, threads: int) -> None:
@@ -226,7 +242,10 @@ def main() -> None:
         data = SETS[which](Path(options.data_dir))
         warm_up(name, data, options.threads)
         more = {key: _value(value) for key, value in (pair.split("=") for pair in options.more)}
-        print(json.dumps({"shape": data.shape, **judge(name, data, options.threads, **more)}))
+        found, losses = judge(name, data, options.threads, **more)
+        OUT.mkdir(parents=True, exist_ok=True)
+        np.save(kept_losses(which, name), losses)
+        print(json.dumps({"shape": data.shape, **found}))
         return
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for which in options.sets:
@@ -239,6 +258,8 @@ def main() -> None:
             found = measure(name, which, options)
             results.setdefault(which, {})[name] = found
             print(which, name, json.dumps(found), flush=True)
+        if {"rgboost", "EBM"} <= results[which].keys():
+            results[which]["rgboost"]["behind"] = difference(which)
     if options.table is not None:
         renew(options.table, results)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
+BEHIND = "rgboost - EBM"
 Results = dict[str, dict[str, dict[str, Any]]]
 
 
@@ -21,7 +22,7 @@ def table(results: Results) -> str:
     names = list(dict.fromkeys(name for found in results.values() for name in found))
     parts = [
         "Test loss (the best additive model in bold):",
-        _lines(["set", "training rows x features", *names], _losses(results, names)),
+        _lines(["set", "training rows x features", *names, BEHIND], _losses(results, names)),
         _verdict(results),
         "Seconds of a fit:",
         _lines(["set", *names, "EBM / rgboost"], _seconds(results, names)),
@@ -51,8 +52,16 @@ def _losses(results: Results, names: list[str]) -> list[list[str]]:
             one = found.get(name, {})
             cell = f"{one['loss']:.4f}" if "loss" in one else one.get("error", "")
             cells.append(f"**{cell}**" if name == best else cell)
-        body.append([which, shape, *cells])
+        body.append([which, shape, *cells, _behind(found)])
     return body
+
+
+def _behind(found: dict[str, dict[str, Any]]) -> str:
+    """The difference to EBM with its standard error, in percent of the loss of EBM."""
+    behind = found.get("rgboost", {}).get("behind")
+    if behind is None or "loss" not in found.get("EBM", {}):
+        return ""
+    return "{:+.1f} ± {:.1f} %".format(*(100.0 * one / found["EBM"]["loss"] for one in behind))
 
 
 def _verdict(results: Results) -> str:
@@ -63,16 +72,24 @@ def _verdict(results: Results) -> str:
         if all("loss" in found.get(name, {}) for name in ("rgboost", "EBM"))
     }
     worse = [which for which, (ours, ebm) in both.items() if ours["loss"] > ebm["loss"]]
+    clearly = [which for which in worse if _is_clear(both[which][0].get("behind"))]
     timed = {which: pair for which, pair in both.items() if "seconds" in pair[0]}
     slow = [which for which, (o, ebm) in timed.items() if o["seconds"] > ebm["seconds"] / 100]
     if not both:
         return ""
     return (
         f"Of {len(both)} sets with both, rgboost has at most the test loss of EBM on "
-        f"{len(both) - len(worse)} (not: {', '.join(worse) or 'none'}). Of {len(timed)} where both "
+        f"{len(both) - len(worse)} (not: {', '.join(worse) or 'none'}); it is larger by two "
+        f"standard errors or more on {len(clearly)} ({', '.join(clearly) or 'none'}). "
+        f"Of {len(timed)} where both "
         f"were timed, it takes less than a hundredth of the time of EBM on "
         f"{len(timed) - len(slow)} (not: {', '.join(slow) or 'none'})."
     )
+
+
+def _is_clear(behind: list[float] | None) -> bool:
+    """Whether a difference is at least two standard errors."""
+    return behind is not None and behind[0] >= 2.0 * behind[1]
 
 
 def _seconds(results: Results, names: list[str]) -> list[list[str]]:

@@ -12,6 +12,7 @@ from rgboost.learners.stumps import PreparedStumps
 from rgboost.losses import Logistic, Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
+from tests.conftest import JIT
 
 K = 4
 NEVER = EarlyStopping(10**9, 0.0)
@@ -70,8 +71,35 @@ def test_statistics_give_the_curve_of_honest_fits(weighted, sparse, more):
     assert np.argmin(found) == np.argmin(expected)
 
 
+@pytest.mark.parametrize("all_at_once", [0, 1 << 25])
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_runs_share_threads_and_wait_for_gram_rows(n_jobs, all_at_once, monkeypatch):
+    """Whether features come one after the other or all at once, on threads that do not divide the
+    runs: the iterations are the same."""
+    if n_jobs > 1 and not JIT:
+        pytest.skip("threads need compiled code")
+    X, y, fold, _ = data()
+    monkeypatch.setattr(folds, "ALL_AT_ONCE", all_at_once)
+    found, _ = cross_validate(
+        X, y, fold, n_iter=400, rule=NEVER, random_state=5, **{**SETTINGS, "n_jobs": n_jobs}
+    )
+    expected = honest_losses(X, y, fold, None, 400, **SETTINGS)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_more_rows_than_16_bits_count():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(70_000, 3)).astype(float)
+    y = X[:, 0] * (X[:, 1] > 0) + rng.normal(size=len(X))
+    fold = rng.integers(0, K, len(X))
+    fold[:66_000] = 0  # as many in a fold
+    found, _ = cross_validate(X, y, fold, n_iter=20, rule=NEVER, random_state=5, **SETTINGS)
+    expected = honest_losses(X, y, fold, None, 20, **SETTINGS)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
 def test_the_folds_cost_one_pass(monkeypatch):
-    """Every row is binned once more for its fold, and read once for each feature."""
+    """Rows are binned once, and read once for each feature."""
     X, y, fold, _ = data()
     encoded, counted = [], []
     arrays_for, gram_rows = PreparedStumps.arrays_for, folds.MemoryStatistics.gram_rows
@@ -87,7 +115,7 @@ def test_the_folds_cost_one_pass(monkeypatch):
     monkeypatch.setattr(PreparedStumps, "arrays_for", encode)
     monkeypatch.setattr(folds.MemoryStatistics, "gram_rows", count)
     cross_validate(X, y, fold, n_iter=300, rule=NEVER, random_state=5, **SETTINGS)
-    assert sum(encoded) == len(y)
+    assert encoded == []
     assert sum(counted) == X.shape[1] * len(y)
 
 

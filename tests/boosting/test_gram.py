@@ -214,6 +214,24 @@ def test_callbacks_can_stop_it():
     assert boosted.trace.train_loss[-1] == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_hundreds_of_bins(sparse):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(1500, 3)), 3) * (rng.random((1500, 3)) < 0.9)
+    y = np.sin(3 * X[:, 0]) + X[:, 1] + rng.normal(size=1500)
+    runs = [
+        boost(
+            scipy.sparse.csr_array(X) if sparse else X, y, loss=Squared(),
+            learner=Stumps(max_bins=700), selection=RandomLearners(50), step=ConstantStep(),
+            n_iter=300, random_state=0, engine=engine,
+        )
+        for engine in ("direct", "gram")
+    ]  # fmt: skip
+    assert runs[0].prepared.layout.n_learners > 3 * 256
+    np.testing.assert_array_equal(runs[0].trace.learner, runs[1].trace.learner)
+    np.testing.assert_allclose(runs[0].trace.train_loss, runs[1].trace.train_loss, rtol=1e-9)
+
+
 def test_what_it_cannot_do():
     X, y = load_diabetes(return_X_y=True)
     for kwargs, message in [

@@ -64,8 +64,10 @@ def naive_legs(X, y, fold, loss, weight, cuts, rate, lengths):
     feature = np.repeat(np.arange(X.shape[1]), np.diff(cuts.offsets))
     below = X[:, feature] <= cuts.thresholds
     rest = [fold != k for k in range(k_folds)]
-    start = [loss.best_constant(y[rows], w[rows]) for rows in rest]
-    f = np.array([np.full(n, one) for one in start])
+    f = np.full((k_folds, n), loss.best_constant(y, w))
+    r, h = w * loss.residual(y, f[0]), w * curvature_of(loss, y, f[0])
+    for k, rows in enumerate(rest):
+        f[k] += r[rows].sum() / h[rows].sum()
     path, ends = [], []
     for length in lengths:
         h = w * curvature_of(loss, y, f.mean(axis=0))

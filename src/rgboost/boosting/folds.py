@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from .._jit import kernel
 from .._team import Team
+from ..learners.dense_stumps import DenseStumps, take_rows
+from ..learners.mixed_stumps import MixedStumps
 from ..losses import Squared
 from ..selection import Subsets
 from .cost import TYPICAL_ITERATIONS, choose_engine
@@ -41,14 +43,16 @@ ALL_AT_ONCE = 1 << 25
 """Up to so many numbers, the whole Gram matrix is made before the runs begin: runs that wait for
 one feature after another would take longer."""
 
-_PAIRS_FOR_THREADS = 1 << 20
-"""Pairs of entries (n p^2) below which a second thread costs more than it saves."""
+_WORK_FOR_THREADS = 1 << 20
+"""Pairs of entries and cells of a Gram matrix (n p^2 + K^2) below which a second thread costs more
+than it saves."""
 
 
 def statistics_team(problem: Problem) -> Team:
     """Threads that make sums over rows."""
-    pairs = problem.prepared.cells * len(problem.prepared.layout.members)
-    return Team(problem.n_jobs if pairs >= _PAIRS_FOR_THREADS else 1)
+    layout = problem.prepared.layout
+    work = problem.prepared.cells * len(layout.members) + layout.n_learners**2
+    return Team(problem.n_jobs if work >= _WORK_FOR_THREADS else 1)
 
 
 @dataclass(frozen=True)
@@ -304,10 +308,18 @@ def fold_rows(problem: Problem, X: Any, fold: NDArray[np.int64]) -> list[FoldRow
     found = []
     for k in range(int(fold.max()) + 1):
         rows = np.flatnonzero(fold == k)
-        arrays = family.stored(problem.prepared.arrays_for(X[rows], problem.n_jobs), len(rows))
+        arrays = family.stored(_arrays_of(problem, X, rows), len(rows))
         y, weight = problem.y[rows], None if problem.weight is None else problem.weight[rows]
         found.append(FoldRows(arrays, y, weight, total_weight(y, weight)))
     return found
+
+
+def _arrays_of(problem: Problem, X: Any, rows: NDArray[np.int64]) -> Any:
+    """The weak-learners on some of the rows."""
+    arrays = problem.prepared.arrays
+    if isinstance(arrays, DenseStumps | MixedStumps):
+        return take_rows(arrays, rows)
+    return problem.prepared.arrays_for(X[rows], problem.n_jobs)
 
 
 def takes_statistics(problem: Problem, engine: str, memory: int) -> bool:

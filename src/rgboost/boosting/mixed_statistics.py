@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 
 from .._jit import kernel, scalar
 from .._team import Team, take_ticket, wait_for_all
+from ..learners.dense_stumps import fill_bins
+from ..learners.kernels import scratch_size
 from ..learners.mixed_stumps import MixedStumps
 from ..learners.stump_statistics import expand_codes, joint_bins
 from ..losses import Loss
 from .mixed_slots import Slots, bins_to_slots
+from .rows import TILE
 from .statistics import Columns, MemoryStatistics, Vector, expanded_type, places_of, transpose
 
 
@@ -72,13 +75,12 @@ def add_mixed_tables(learners, tables, chunks, score, seat):
 def fill_slots(learners, slots, values, out, seat):
     """Sums of values in every slot, each thread on its columns."""
     n_values, start = learners.columns.n_values, slots.start
-    bins = np.empty(n_values.max() + 1)
+    codes, words, wide = learners.codes, learners.words, learners.wide
+    bins, tile = np.empty(scratch_size(learners)), np.empty(TILE)
+    first, n = np.int64(0), values.shape[0]  # a plain 0 would compile `fill_bins` once more
     for g in range(seat.rank, n_values.shape[0], seat.size):
         if start[g + 1] > start[g]:
-            codes = learners.codes[g]
-            bins[: n_values[g] + 1] = 0.0
-            for i in range(values.shape[0]):
-                bins[codes[i]] += values[i]
+            fill_bins(codes[g], words[g], wide, n_values[g] + 1, values, first, n, bins, tile)
             mine = out[start[g] : start[g + 1]]
             bins_to_slots(not learners.columns.categorical[g], n_values[g], bins, mine)
 

@@ -28,18 +28,18 @@ from .folds import FoldPlan
 from .holdout import StoppingPlan, TrainingRows
 from .rows import accepts_missing, check_held_rows, check_rows
 
-SMALL_RATE = 0.2
-LARGE_RATE, LARGE_SET = 0.5, 10_000
-"""``learning_rate="auto"`` where the model is the mean of several; the second from so many rows on,
-where short steps gain nothing."""
+SHORT_STEPS = 0.2
+"""``learning_rate="auto"``, where longer steps would follow the noise."""
+LONG_STEPS_OF_MEAN, ROWS_OF_MEAN = 0.5, 10_000
+"""The same for means of several runs from so many rows on."""
 
 
 class BaseRGBM(FittedModelMixin, BaseEstimator):
     """Parameters, the fit of a score, and the score of new rows."""
 
     input_: InputSchema
-    _single_rate = SMALL_RATE
-    """``learning_rate="auto"`` where the model is a single run."""
+    _long_steps, _many_rows = SHORT_STEPS, 0
+    """``learning_rate="auto"`` of a single run from so many rows on."""
 
     def __init__(
         self,
@@ -166,22 +166,19 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         family = self._constrained_family()
         return default_step(loss, isinstance(family, Stumps) and family.leaves == "free")
 
-    def _rate(self) -> float:
-        """The learning rate of a single run."""
+    def _rate(self, n_rows: int, of_mean: bool = False) -> float:
+        """The learning rate of a single run, or of the mean of several."""
         if type(self.learning_rate) is str:
             if self.learning_rate != "auto":
                 raise ValueError(
                     f"learning_rate={self.learning_rate!r} is not known; use a number above 0 or "
                     "'auto'."
                 )
-            return self._single_rate
+            long_steps, many = self._long_steps, self._many_rows
+            if of_mean:
+                long_steps, many = LONG_STEPS_OF_MEAN, ROWS_OF_MEAN
+            return long_steps if n_rows >= many else SHORT_STEPS
         return check_positive(self.learning_rate, "learning_rate")
-
-    def _mean_rate(self, n_rows: int) -> float:
-        """The learning rate of several runs."""
-        if self.learning_rate == "auto":
-            return LARGE_RATE if n_rows >= LARGE_SET else SMALL_RATE
-        return self._rate()
 
     def _fit_score(
         self, rows: TrainingRows, loss: Loss, *, stratified: bool = False, resume: Any = None
@@ -205,7 +202,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             learner=learner,
             selection=selection,
             step=self._step_rule(loss),
-            learning_rate=self._rate(),
+            learning_rate=self._rate(len(rows.present)),
             start_score=0.0 if self.init == "zero" else None,
             groups=self.groups,
             names=getattr(self, "feature_names_in_", None),
@@ -224,7 +221,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         one_run = any(getattr(listener, "needs_one_run", False) for listener in listeners)
         goes_on = self.warm_start or state is not None or one_run
         if self.ensemble and not goes_on and folds.want_mean(rows):
-            rate = self._mean_rate(len(rows.present))
+            rate = self._rate(len(rows.present), of_mean=True)
             mean = folds.mean(rows, {**settings, "learning_rate": rate}, listeners)
             if mean is not None:
                 boosted, self.cv_loss_ = mean

@@ -51,7 +51,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
     True
     """
 
-    _single_rate = 1.0
+    _long_steps, _many_rows = 1.0, 1000
 
     def __init__(
         self,

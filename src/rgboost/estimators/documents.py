@@ -40,15 +40,15 @@ PARAMETERS = """
         search (line search if the learner is not stumps with free leaves).
     learning_rate : float or "auto"
         Multiplies the step. ``"auto"``: 0.2; but 0.5 for the mean of several runs (see
-        ``ensemble``) from 10,000 rows on, and 1 for a single run of classification, where the step
-        1/sigma is small already.
+        ``ensemble``) from 10,000 rows on, and 1 for a single run of classification from 1,000 rows
+        on, where the step 1/sigma is small already.
     max_iter : int, "auto" or "cv"
         Number of iterations, at most. ``"cv"``: as many as have the smallest loss in
         cross-validation with ``cv`` folds, at most 20,000; see ``ensemble`` for what follows. With
         the squared loss and stumps the folds cost one pass over the data, and bins come from all
         rows. Rows are not held out besides; ``n_iter_no_change`` and ``tol`` end the search.
-        ``"auto"``: ``"cv"`` below 2,000 rows, and up to 100,000 rows where statistics give the
-        folds; else up to 20,000 until early stopping ends the fit; and 100 if there are fewer than
+        ``"auto"``: ``"cv"`` below 2,000 rows, and wherever statistics give the mean of the folds'
+        models; else up to 20,000 until early stopping ends the fit; and 100 if there are fewer than
         30 rows.
     cv : int, splitter or list of (train, test) rows
         The folds of ``max_iter="cv"``: their number, for folds at random (of each class the same
@@ -57,9 +57,10 @@ PARAMETERS = """
         What follows cross-validation. True: where statistics give the ``cv`` models, each of the
         rows outside a fold, their mean is the model. It predicts better than one of them and needs
         no further fit, and the mean of additive models is an additive model like others. So it is
-        with the squared loss, and, by quadratic models of it, with the logistic loss of two
-        classes. False, and in all other cases (other losses, ``warm_start``, ``resume``, callbacks
-        that look at one run: ``Checkpoint``, ``EarlyStopping``, certificates): a fit to all rows.
+        with the squared loss, and, by quadratic models, with losses that have a Newton step: the
+        logistic one of two classes, exponential, Poisson, gamma, Tweedie. False, and in all other
+        cases (other losses, ``warm_start``, ``resume``, callbacks that look at one run:
+        ``Checkpoint``, ``EarlyStopping``, certificates): a fit to all rows.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
         ``X_val, y_val``, or if ``max_iter="auto"`` says so. With validation rows of either kind

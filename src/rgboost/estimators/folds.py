@@ -27,9 +27,6 @@ FEW_ROWS = 30
 FEW_ITERATIONS = 100
 """Fewer rows than that are not shared out among folds: so many iterations."""
 
-MANY_ROWS = 100_000
-"""``max_iter="auto"`` holds rows out above this number: the mean of several models gains little."""
-
 
 @dataclass(frozen=True)
 class FoldPlan:
@@ -71,8 +68,7 @@ class FoldPlan:
         if self.n_iter(rows) is None:
             return True
         by_itself = self.max_iter == "auto" and self.stopping.early_stopping == "auto"
-        held = by_itself and self.hold_out(rows) and self._enough(rows)
-        return held and len(rows.present) <= MANY_ROWS
+        return by_itself and self.hold_out(rows) and self._enough(rows)
 
     def mean(
         self, rows: TrainingRows, settings: dict[str, Any], callbacks: Sequence[Callback]

@@ -1,5 +1,6 @@
 """How many bins a number of rows gets."""
 
+import numpy as np
 import pytest
 
 from rgboost import Stumps
@@ -17,6 +18,13 @@ from rgboost import Stumps
 )  # fmt: skip
 def test_bins(max_bins, shape, bins):
     assert Stumps(max_bins=max_bins).bins_for(*shape) == bins
+
+
+def test_categories_and_gaps_keep_bins_in_a_byte():
+    X = np.random.default_rng(0).normal(size=(30_000, 2))
+    assert Stumps(max_bins="auto").prepare(X).arrays.codes.dtype == np.uint16
+    X[0, 0] = np.nan
+    assert Stumps(max_bins="auto").prepare(X).arrays.codes.dtype == np.uint8
 
 
 def test_no_other_word():

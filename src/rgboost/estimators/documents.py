@@ -73,8 +73,9 @@ PARAMETERS = """
         The smallest relative fall of the validation loss that counts.
     max_bins : int, None, "auto" or "paper"
         Bins per feature. ``"auto"``: one for 50 rows, at least 32 and at most 255; up to 512 if
-        that makes at most 5,000 splits and there are at most 100,000 rows. None: every distinct
-        value is a split. ``"paper"``: 100 above 10,000 rows, None below.
+        that makes at most 5,000 splits, there are at most 100,000 rows, and no missing values or
+        categories. None: every distinct value is a split. ``"paper"``: 100 above 10,000 rows, None
+        below.
     binning : {{"quantile", "hybrid"}}
         Thresholds at quantiles; or half of them there and half evenly spaced.
     categorical_features : "from_dtype", None, or list of names, indices or booleans

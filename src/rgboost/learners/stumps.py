@@ -30,7 +30,7 @@ PAPER_ROWS = 10_000
 ROWS_PER_BIN, FEWEST_BINS = 50, 32
 """Bins of a few rows follow their noise; see docs/defaults.md."""
 BINS_OF_MANY, BINS_OF_FEW = 255, 512
-"""The most bins of ``max_bins="auto"``: what a byte holds, and for few features and rows."""
+"""The most bins of ``max_bins="auto"``: what a byte holds, and for few rows of few numbers."""
 FEW_SPLITS, FEW_ROWS = 5000, 100_000
 
 _LEAST = "min_weight_fraction_leaf"
@@ -89,12 +89,14 @@ class Stumps(LearnerFamily):
     def with_categorical(self, features: tuple[int, ...]) -> Stumps:
         return replace(self, categorical=features)
 
-    def bins_for(self, n_rows: int, n_features: int) -> int | None:
+    def bins_for(self, n_rows: int, n_features: int, mixed: bool = False) -> int | None:
+        """The most bins of a feature; None for every value. ``mixed``: some have missing values or
+        categories."""
         if self.max_bins == "paper":
             return PAPER_BINS if n_rows > PAPER_ROWS else None
         if self.max_bins == "auto":
             most = BINS_OF_MANY
-            if n_rows <= FEW_ROWS:
+            if n_rows <= FEW_ROWS and not mixed:
                 most = max(most, min(BINS_OF_FEW, FEW_SPLITS // max(1, n_features)))
             return min(max(n_rows // ROWS_PER_BIN, FEWEST_BINS), most)
         return self.max_bins
@@ -108,12 +110,13 @@ class Stumps(LearnerFamily):
         names: Any = None,
         n_jobs: int = 1,
     ) -> PreparedStumps | PreparedMixedStumps:
-        plan = make_plan(self.bins_for(*X.shape), self.binning)
+        missing = columns_with_missing(X)
+        mixed = bool(self.categorical) or bool(missing.any())
+        plan = make_plan(self.bins_for(*X.shape, mixed), self.binning)
         total = float(X.shape[0]) if weight is None else float(weight.sum())
         lightest = self.min_weight_fraction_leaf * total
         arrays: Any
-        missing = columns_with_missing(X)
-        if self.categorical or missing.any():
+        if mixed:
             categorical = feature_mask(self.categorical, X.shape[1], None, "categorical")
             signed = self.leaves == "signed"
             return prepare_mixed(

@@ -4,7 +4,7 @@ from unittest import mock
 
 from hypothesis import given, settings
 
-from rgboost.boosting import folds, reweighted
+from rgboost.boosting import folds, quadratic_mean
 from rgboost.boosting.gram import gram_obstacle
 from tests.frame_strategies import cases, check_case
 
@@ -25,6 +25,6 @@ def test_means_from_statistics_fit_or_fail_with_a_clear_error(case):
 
     with (
         mock.patch.object(folds, "takes_statistics", whenever_possible),
-        mock.patch.object(reweighted, "takes_statistics", whenever_possible),
+        mock.patch.object(quadratic_mean, "takes_statistics", whenever_possible),
     ):
         check_case(case)

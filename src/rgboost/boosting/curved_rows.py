@@ -75,15 +75,13 @@ class CurvedRows:
         self.loss = problem.loss
         self.family = family = gram_family(problem)
         arrays = family.stored(problem.prepared.arrays, len(problem.y))
-        y, weight = problem.y, problem.weight
+        y, weight = problem.y, in_usual_units(problem.weight)
         self.exact = family.statistics(arrays, y, weight, problem.loss, problem.start, team)
-        # A usual weight is 1, whatever its unit: so `LIGHTEST` means what it says.
-        self.scale = 1.0 if weight is None else 1.0 / float(np.median(weight))
         self.runs = []
         for k in range(int(fold.max()) + 1):
             held, rest = fold == k, fold != k
             mass, held_mass = (
-                self.scale * total_weight(y[rows], None if weight is None else weight[rows])
+                total_weight(y[rows], None if weight is None else weight[rows])
                 for rows in (rest, held)
             )
             start = problem.start
@@ -156,8 +154,8 @@ class CurvedRows:
         curvature = curvature_of(self.loss, rows.y, score)
         if rows.weighted:
             curvature *= rows.weight
-        self.unit = self.scale * float(curvature.sum()) / _UNITS
-        self.curvature = np.ceil(self.scale / self.unit * curvature).astype(np.int32)
+        self.unit = float(curvature.sum()) / _UNITS
+        self.curvature = np.ceil(curvature / self.unit).astype(np.int32)
 
     def _state(self, k: int, left_weight: Vector, total: float, gram: GramRows) -> Fold:
         """A run at its model."""
@@ -171,11 +169,11 @@ class CurvedRows:
         def state(left_sums: Vector, total_sum: float, loss: float, mass: float) -> ShareState:
             share = self.unit * mass / (run.mass + run.held_mass)
             return ShareState(
-                left_sums=self.scale * left_sums,
+                left_sums=left_sums,
                 left_weight=share * left_weight,
                 total_weight=share * total,
-                total=np.array([self.scale * total_sum]),
-                loss=np.array([self.scale * loss]),
+                total=np.array([total_sum]),
+                loss=np.array([loss]),
                 rows=gram.blocks[0],
                 row_start=gram.row_start,
                 share=share,
@@ -186,6 +184,13 @@ class CurvedRows:
         train = state(sums, rest, every.loss - held_loss, run.mass)
         splits = self.family.weighted(train.left_weight, train.total_weight, LIGHTEST)
         return Fold(run.start, splits, train, held, run.mass, run.held_mass, run.rng)
+
+
+def in_usual_units(weight: Vector | None) -> Vector | None:
+    """Weights of which a usual one is 1: so `LIGHTEST` means what it says."""
+    if weight is None:
+        return None
+    return weight / max(float(np.median(weight)), 1e-9 * float(weight.max()))
 
 
 def newton_step(loss: Loss, y: Vector, weight: Vector | None, start: float) -> float:

@@ -290,8 +290,9 @@ def runs_of_rows(
     start.
     """
     family, team = gram_family(problem), statistics_team(problem)
-    sizes = [*(len(one.y) for one in rows), len(problem.y)]
-    gram = GramRows(family.offsets, [gram_type(problem.weight, n) for n in sizes], memory)
+    largest = max(len(one.y) for one in rows)
+    kinds = [gram_type(problem.weight, largest)] * len(rows)
+    gram = GramRows(family.offsets, [*kinds, gram_type(problem.weight, len(problem.y))], memory)
     parts = [
         family.statistics(one.arrays, one.y, one.weight, Squared(), problem.start, team)
         for one in rows

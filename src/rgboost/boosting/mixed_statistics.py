@@ -80,7 +80,8 @@ def fill_slots(learners, slots, values, out, seat):
     first, n = np.int64(0), values.shape[0]  # a plain 0 would compile `fill_bins` once more
     for g in range(seat.rank, n_values.shape[0], seat.size):
         if start[g + 1] > start[g]:
-            fill_bins(codes[g], words[g], wide, n_values[g] + 1, values, first, n, bins, tile)
+            n_bins = max(n_values[g] + 1, 3)  # of two, only the first would be summed
+            fill_bins(codes[g], words[g], wide, n_bins, values, first, n, bins, tile)
             mine = out[start[g] : start[g + 1]]
             bins_to_slots(not learners.columns.categorical[g], n_values[g], bins, mine)
 

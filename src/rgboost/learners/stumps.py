@@ -112,7 +112,7 @@ class Stumps(LearnerFamily):
     ) -> PreparedStumps | PreparedMixedStumps:
         missing = columns_with_missing(X)
         mixed = bool(self.categorical) or bool(missing.any())
-        plan = make_plan(self.bins_for(*X.shape, mixed), self.binning)
+        plan = make_plan(self.bins_for(X.shape[0], X.shape[1], mixed), self.binning)
         total = float(X.shape[0]) if weight is None else float(weight.sum())
         lightest = self.min_weight_fraction_leaf * total
         arrays: Any

@@ -164,7 +164,10 @@ def difference(which: str, name: str = "EBM") -> tuple[float, float] | None:
     ours, theirs = (kept_losses(which, one) for one in ("rgboost", name))
     if not (ours.exists() and theirs.exists()):
         return None
-    more = np.load(ours) - np.load(theirs)
+    one, other = np.load(ours), np.load(theirs)
+    if len(one) != len(other):  # of another split
+        return None
+    more = one - other
     return float(more.mean()), float(more.std(ddof=1) / np.sqrt(len(more)))
 
 
@@ -258,7 +261,7 @@ def main() -> None:
             found = measure(name, which, options)
             results.setdefault(which, {})[name] = found
             print(which, name, json.dumps(found), flush=True)
-        if {"rgboost", "EBM"} <= results[which].keys():
+        if all("loss" in results[which].get(name, {}) for name in ("rgboost", "EBM")):
             results[which]["rgboost"]["behind"] = difference(which)
     if options.table is not None:
         renew(options.table, results)

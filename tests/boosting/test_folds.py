@@ -87,12 +87,13 @@ def test_runs_share_threads_and_wait_for_gram_rows(n_jobs, all_at_once, monkeypa
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
-def test_more_rows_than_16_bits_count():
+@pytest.mark.parametrize("in_a_fold", [0, 66_000])
+def test_more_rows_than_16_bits_count(in_a_fold):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, size=(70_000, 3)).astype(float)
     y = X[:, 0] * (X[:, 1] > 0) + rng.normal(size=len(X))
     fold = rng.integers(0, K, len(X))
-    fold[:66_000] = 0  # as many in a fold
+    fold[:in_a_fold] = 0
     found, _ = cross_validate(X, y, fold, n_iter=20, rule=NEVER, random_state=5, **SETTINGS)
     expected = honest_losses(X, y, fold, None, 20, **SETTINGS)
     np.testing.assert_allclose(found, expected, rtol=1e-9)

@@ -9,13 +9,13 @@ import scipy.sparse
 from scipy.special import expit
 
 from rgboost import RGBMClassifier, RGBMRegressor, Stumps
-from rgboost.boosting import EarlyStopping, curved_rows, quadratic_mean
+from rgboost.boosting import EarlyStopping, curved_rows, folds, quadratic_mean
 from rgboost.boosting.curved_rows import curvature_of
 from rgboost.boosting.quadratic_mean import boost_quadratic_mean, quadratic_obstacle
 from rgboost.callbacks import Checkpoint, TimeLimit
-from rgboost.losses import Exponential, Huber, Logistic, Poisson, Quantile, Softmax
+from rgboost.losses import Exponential, Huber, Logistic, Loss, Poisson, Quantile, Softmax
 from rgboost.selection import AllLearners, RandomGroups
-from rgboost.steps import ConstantStep, LeafSearch, NewtonStep
+from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
 from rgboost.theory import RecordCertificates, StopAtGap, certificate
 
 K = 3
@@ -157,15 +157,17 @@ def test_a_leg_that_raises_the_loss_is_dropped(monkeypatch):
     assert (np.abs(found.model.score(X)) < 20).all()
 
 
-def test_where_no_leg_helps_the_null_model_is_left(monkeypatch):
+def test_where_no_leg_helps_there_is_a_single_run(monkeypatch):
     X, y, fold = data(600)
     curvature = curved_rows.curvature_of
     monkeypatch.setattr(curved_rows, "curvature_of", lambda *given: 1e-9 * curvature(*given))
     found = boost_quadratic_mean(
         X, y, fold, loss=Logistic(), n_iter=2000, rule=EarlyStopping(**RULE), **SETTINGS
     )
-    assert found.best_iteration == 0
-    assert len(np.unique(found.model.score(X))) == 1
+    assert found is None
+    model = RGBMClassifier(random_state=0).fit(X, y)
+    assert "mean" not in model.trace_.engine
+    assert model.score(X, y) > 0.7
 
 
 def test_the_mean_predicts_better_than_one_run():
@@ -195,7 +197,8 @@ def test_losses_of_positive_means(name):
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "indicators", "mixed"])
-def test_threads_do_not_change_it(kind):
+def test_threads_do_not_change_it(kind, monkeypatch):
+    monkeypatch.setattr(folds, "_WORK_FOR_THREADS", 0)
     X, y, _ = data(1500)
     categorical = None
     if kind == "indicators":
@@ -221,6 +224,93 @@ def test_threads_do_not_change_it(kind):
     assert np.average(losses[0], weights=weight) < 0.97 * np.average(losses[1], weights=weight)
 
 
+def test_gram_rows_come_one_after_the_other(monkeypatch):
+    X, y, fold = data(1500)
+
+    def run():
+        return boost_quadratic_mean(
+            X, y, fold, loss=Logistic(), n_iter=500, rule=EarlyStopping(**RULE), **SETTINGS
+        )
+
+    expected = run()
+    monkeypatch.setattr(folds, "ALL_AT_ONCE", 0)
+    monkeypatch.setattr(folds, "EXPANDED_BINS", 3000)  # two features at a time
+    found = run()
+    np.testing.assert_array_equal(found.trace.learner, expected.trace.learner)
+    np.testing.assert_array_equal(found.trace.left, expected.trace.left)
+
+
+def test_where_gram_rows_do_not_fit_there_is_a_single_run(monkeypatch):
+    monkeypatch.setattr(quadratic_mean, "takes_statistics", lambda *given: True)
+    X, y, _ = data(600)
+    for memory in (100, 4 * 75 * 20):  # nothing, and a feature or two
+        model = RGBMClassifier(random_state=0, max_bins=16, gram_memory=memory).fit(X, y)
+        assert "mean" not in model.trace_.engine
+        assert model.score(X, y) > 0.7
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("unit", [1e-8, 1e8])
+@pytest.mark.parametrize("name", ["poisson", "gamma", "tweedie"])
+def test_the_unit_of_labels_does_not_matter(name, unit, weighted):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 4))
+    y = rng.gamma(2.0, np.exp(np.sin(2 * X[:, 0]) + X[:, 1]))
+    weight = rng.random(800) + 0.1 if weighted else None
+    settings = dict(loss=name, random_state=0, max_bins=16)
+    expected = RGBMRegressor(**settings).fit(X, y, weight)
+    found = RGBMRegressor(**settings).fit(X, unit * y, weight)
+    assert "quadratic models" in expected.trace_.engine
+    assert "quadratic models" in found.trace_.engine
+    np.testing.assert_allclose(found.predict(X) / unit, expected.predict(X), rtol=0.02)
+    assert expected.predict(X).std() > 1.0
+
+
+def test_folds_by_a_feature():
+    """Curvature of bins that a run has all rows of, and few of all rows."""
+    X, y, _ = data(1500)
+    X = np.column_stack([X, np.arange(1500) < 300]).astype(float)
+    few, many = np.arange(300), np.arange(300, 1500)
+    for rate in (0.2, 0.5):
+        model = RGBMClassifier(
+            random_state=0, max_iter="cv", cv=[(few, many), (many, few)], learning_rate=rate
+        ).fit(X, y)
+        assert ("quadratic models" in model.trace_.engine) == (rate == 0.2)
+        assert model.score(X, y) > 0.75
+
+
+class Cosh(Loss):
+    """cosh(y - f) - 1, written in Python; with a curvature and without."""
+
+    newton_limit = 1.0
+
+    def value(self, y, f):
+        return np.cosh(y - f) - 1.0
+
+    def residual(self, y, f):
+        return np.sinh(y - f)
+
+
+class CurvedCosh(Cosh):
+    def curvature(self, y, f):
+        return np.cosh(y - f)
+
+
+def test_losses_written_in_python_and_with_a_ridge():
+    X, _, _ = data(600)
+    y = np.sin(2 * X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=600)
+    model = RGBMRegressor(loss=CurvedCosh(), step="newton", random_state=0).fit(X, y)
+    assert "quadratic models" in model.trace_.engine
+    assert np.mean((model.predict(X) - y) ** 2) < 0.1 * y.var()
+    model = RGBMRegressor(loss=Cosh(), step="line-search", random_state=0, max_iter=50).fit(X, y)
+    assert "quadratic" not in model.trace_.engine
+    assert "curvature" in quadratic_obstacle(Cosh(), LineSearch(), 0.2, "auto")
+    ridged = RGBMRegressor(ridge=1.0, random_state=0).fit(X, y)
+    assert "quadratic models" in ridged.trace_.engine
+    plain = RGBMRegressor(random_state=0).fit(X, y)
+    np.testing.assert_allclose(ridged.predict(X), plain.predict(X) / 2, atol=0.1)
+
+
 @pytest.mark.parametrize("unit", [1e-9, 1e12])
 def test_the_unit_of_weights_does_not_matter(unit):
     X, y, _ = data()
@@ -237,6 +327,7 @@ def test_classes_that_can_be_told_apart_have_finite_scores():
     X = np.arange(200.0)[:, None]
     y = (X[:, 0] > 99).astype(int)
     model = RGBMClassifier(random_state=0).fit(X, y)
+    assert "quadratic models" in model.trace_.engine
     assert model.score(X, y) == 1.0
     assert np.isfinite(model.decision_function(X)).all()
 
@@ -260,14 +351,17 @@ def test_what_has_no_such_mean():
         assert "quadratic" not in model.trace_.engine
 
 
-def test_a_row_that_outweighs_all_others():
+def test_a_row_that_outweighs_others():
     X, y, _ = data()
     weight = np.ones(len(y))
-    weight[0] = 1e7
+    weight[0] = 50.0
     model = RGBMClassifier(random_state=0).fit(X, y, weight)
     assert "quadratic models" in model.trace_.engine
-    assert model.best_iteration_ > 0
-    assert model.score(X, y) > np.mean(y < 0) + 0.05
+    assert model.score(X, y) > np.mean(y < 0) + 0.1
+    weight[0] = 1e7  # the run without it has next to nothing
+    model.fit(X, y, weight)
+    assert "quadratic" not in model.trace_.engine
+    assert model.score(X, y, weight) > 0.999
 
 
 def test_certificates_of_means():
@@ -304,7 +398,7 @@ def test_seconds_go_on_from_leg_to_leg():
     assert (np.diff(model.trace_.seconds) >= 0).all()
 
 
-def test_ctrl_c_twice_leaves_what_was_done(ctrl_c_interrupts):
+def test_ctrl_c_twice_leaves_the_last_whole_leg(ctrl_c_interrupts):
     X, y, _ = data(1500)
 
     def press(progress):
@@ -315,7 +409,7 @@ def test_ctrl_c_twice_leaves_what_was_done(ctrl_c_interrupts):
     model = RGBMClassifier(random_state=0, callbacks=[press])
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    assert 1000 <= model.n_iter_ < 2500
+    assert model.n_iter_ == 5 * quadratic_mean.FIRST_LEG  # the second leg was under way
     assert model.score(X, y) > 0.7
 
 

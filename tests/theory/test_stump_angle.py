@@ -7,7 +7,7 @@ import scipy.sparse
 from rgboost import Stumps
 from rgboost._team import Team
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
-from rgboost.theory import minimal_cosine_angle, norm_of, stump_angle
+from rgboost.theory import minimal_cosine_angle, norm_of, stump_angle, stump_gram
 from rgboost.theory.gram_bounds import GramFactor, ascend_by_gram, prove_eigenvalue
 from rgboost.theory.stump_gram import StumpGram, stump_norm
 
@@ -141,8 +141,9 @@ def test_dependent_columns(rule, leaves, by_factor):
 @pytest.mark.parametrize("leaves", LEAVES)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("max_bins", [5, None])
-def test_inner_products_from_counts(max_bins, weighted, leaves, sparse):
-    """With every value a threshold there are more than 256 bins, and no joint histograms."""
+def test_inner_products_from_counts(max_bins, weighted, leaves, sparse, monkeypatch):
+    """With every value a threshold there are more bins than joint histograms may have."""
+    monkeypatch.setattr(stump_gram, "MOST_BINS", 256)
     X, weight = rows(280, 3)
     X[:, 1] = np.where(X[:, 1] > 0, np.round(X[:, 1], 1), 0.0)
     w = weight[: len(X)] if weighted else None

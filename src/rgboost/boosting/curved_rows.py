@@ -7,7 +7,8 @@ Near scores f the loss is close to
 with r the residual and h the curvature: as with the squared loss, sums of residuals after a step
 follow from a Gram matrix, of the weights h. Residuals and losses are those of each run at its own
 scores. The Gram matrix is one for all runs, of all rows, with the curvature at the mean of their
-models; a run has the share of it that its rows have (`rgboost.boosting.gram_loop.ShareState`).
+models; a run has the share of it that its rows have (`rgboost.boosting.gram_loop.ShareState`). So
+rows that a run does not see have a say in how long its steps are, and none in where they go.
 
 A step of r/h longer than the loss's ``newton_limit`` is where the quadratic model is far from the
 loss: there h is |r|/limit.
@@ -36,11 +37,13 @@ from .trace import Recorder
 
 Vector = NDArray[np.float64]
 
-LIGHTEST = 0.01
-"""The least weight h of a side of a split: below it, a step is a matter of few rows that the model
-is sure of."""
+LIGHTEST = 0.05
+"""The least weight h of a side of a split, as a share of that of a usual row at the null model:
+below it, a step is a matter of few rows that the model is sure of. A share, because curvature has
+the unit of the labels if the score is a logarithm of their mean."""
 
 _LEAST_CURVATURE = 1e-8
+"""Of a row, as a share of that of a usual row at the null model."""
 _UNITS = 1 << 30
 """The curvature of all rows, as an integer."""
 
@@ -75,7 +78,7 @@ class CurvedRows:
         self.loss = problem.loss
         self.family = family = gram_family(problem)
         arrays = family.stored(problem.prepared.arrays, len(problem.y))
-        y, weight = problem.y, in_usual_units(problem.weight)
+        y, weight = problem.y, in_units_of_the_largest(problem.weight)
         self.exact = family.statistics(arrays, y, weight, problem.loss, problem.start, team)
         self.runs = []
         for k in range(int(fold.max()) + 1):
@@ -93,6 +96,7 @@ class CurvedRows:
         self.tables = np.zeros((len(self.runs), family.n_tables))
         self.seen = 0
         """How many entries of the path are in the tables."""
+        self.usual = self._usual_curvature()
         self.curvature = np.empty(0, np.int32)
         self.unit = 1.0
         """The curvature of a row is its integer times this."""
@@ -101,6 +105,17 @@ class CurvedRows:
     def start(self) -> float:
         """Where the mean of the models starts from."""
         return float(np.mean([run.start for run in self.runs]))
+
+    @property
+    def least_share(self) -> float:
+        """The smallest share of the weight of all rows that a run is fitted to."""
+        return min(run.mass / (run.mass + run.held_mass) for run in self.runs)
+
+    def _usual_curvature(self) -> float:
+        """Of a row at the null model."""
+        rows = self.exact.rows
+        curvature = curvature_of(self.loss, rows.y, np.full(len(rows.y), self.start))
+        return float(np.median(curvature * rows.weight if rows.weighted else curvature))
 
     @property
     def makes_all(self) -> bool:
@@ -116,11 +131,9 @@ class CurvedRows:
             self.tables[k] += self._new_tables(recorder, self.seen, k)
         self.seen = recorder.done
 
-    def forget(self, recorder: Recorder, first: int) -> None:
-        """As if nothing had been recorded from iteration ``first`` on."""
-        for k in range(len(self.runs)):
-            self.tables[k] -= self._new_tables(recorder, first, k)
-        self.seen = recorder.done = first
+    def go_back(self, recorder: Recorder, first: int, tables: Vector) -> None:
+        """To iteration ``first``, where the models had these tables."""
+        self.tables, self.seen, recorder.done = tables, first, first
 
     def states(self, gram: GramRows) -> tuple[list[Fold], Losses]:
         """The runs at their models, and their losses; that of training rows is the mean of the
@@ -154,6 +167,7 @@ class CurvedRows:
         curvature = curvature_of(self.loss, rows.y, score)
         if rows.weighted:
             curvature *= rows.weight
+        curvature = np.maximum(curvature, _LEAST_CURVATURE * self.usual)
         self.unit = float(curvature.sum()) / _UNITS
         self.curvature = np.ceil(curvature / self.unit).astype(np.int32)
 
@@ -182,15 +196,14 @@ class CurvedRows:
         held = state(held_sums, held_total, held_loss, run.held_mass)
         sums, rest = every.left_sums - held_sums, every.total - held_total
         train = state(sums, rest, every.loss - held_loss, run.mass)
-        splits = self.family.weighted(train.left_weight, train.total_weight, LIGHTEST)
+        lightest = LIGHTEST * self.usual
+        splits = self.family.weighted(train.left_weight, train.total_weight, lightest)
         return Fold(run.start, splits, train, held, run.mass, run.held_mass, run.rng)
 
 
-def in_usual_units(weight: Vector | None) -> Vector | None:
-    """Weights of which a usual one is 1: so `LIGHTEST` means what it says."""
-    if weight is None:
-        return None
-    return weight / max(float(np.median(weight)), 1e-9 * float(weight.max()))
+def in_units_of_the_largest(weight: Vector | None) -> Vector | None:
+    """Weights whose sums neither overflow nor vanish, whatever their unit."""
+    return None if weight is None else weight / weight.max()
 
 
 def newton_step(loss: Loss, y: Vector, weight: Vector | None, start: float) -> float:
@@ -202,8 +215,7 @@ def newton_step(loss: Loss, y: Vector, weight: Vector | None, start: float) -> f
 
 
 def curvature_of(loss: Loss, y: Vector, score: Vector) -> Vector:
-    """h, so large that no step r/h is beyond the ``newton_limit``."""
+    """h, so large that no step r/h from these scores is beyond the ``newton_limit``."""
     limit = loss.newton_limit
     assert limit is not None
-    least = np.maximum(_LEAST_CURVATURE, np.abs(loss.residual(y, score)) / limit)
-    return np.maximum(loss.curvature(y, score), least)
+    return np.maximum(loss.curvature(y, score), np.abs(loss.residual(y, score)) / limit)

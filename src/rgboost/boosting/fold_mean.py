@@ -58,6 +58,8 @@ def boost_mean(
         interrupted = interruptible(problem, lambda: fits.append(run_folds(runs, rule, begun)))
     problem.end()
     if fits == [False]:
+        if interrupted:
+            raise KeyboardInterrupt
         return None
     stop_at = None if rule.stop_at is None else n_folds * rule.stop_at
     return outcome(problem, stop_at, interrupted)

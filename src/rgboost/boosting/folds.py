@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from .._jit import kernel
 from .._team import Team
+from ..learners import Stumps
 from ..learners.dense_stumps import DenseStumps, take_rows
 from ..learners.mixed_stumps import MixedStumps
 from ..losses import Squared
@@ -42,6 +43,9 @@ CHUNK = 128
 ALL_AT_ONCE = 1 << 25
 """Up to so many numbers, the whole Gram matrix is made before the runs begin: runs that wait for
 one feature after another would take longer."""
+
+EXPANDED_BINS = 1 << 26
+"""Rows times features whose Gram rows are made at once."""
 
 _WORK_FOR_THREADS = 1 << 20
 """Pairs of entries and cells of a Gram matrix (n p^2 + K^2) below which a second thread costs more
@@ -195,9 +199,15 @@ class FoldRuns:
         list(self.pool.map(lambda _: work(), range(n_threads)))
 
     def expect(self, features: list[int]) -> bool:
-        """Make the Gram rows of features that are not there yet, all at once; whether they fit."""
+        """Make the Gram rows of features that are not there yet, or of as many as fit; whether
+        some of every batch did.
+
+        Many at once, but not so many that their bins, expanded, would take much memory.
+        """
         missing = [g for g in features if self.gram.row_start[g] < 0]
-        return not missing or self.gram.add(missing, self.providers)
+        together = max(1, EXPANDED_BINS // max(1, len(self.problem.y)))
+        batches = [missing[i : i + together] for i in range(0, len(missing), together)]
+        return all(self.gram.add(batch, self.providers) for batch in batches)
 
     def expect_useful(self, features: list[int]) -> bool:
         """`expect` some features: these, or all if that is faster than one after the other."""
@@ -271,6 +281,8 @@ def make_folds(
     """
     if engine not in ("auto", "gram") or type(settings["loss"]) is not Squared:
         return None
+    if type(settings["learner"]) is not Stumps:  # before rows are prepared
+        return None
     problem = make_problem(
         X, y, n_iter=n_iter, validation=None, random_state=random_state, **settings
     )
@@ -304,7 +316,7 @@ def runs_of_rows(
 
 
 def fold_rows(problem: Problem, X: Any, fold: NDArray[np.int64]) -> list[FoldRows]:
-    """The rows of each fold; those of fold -1 are left out."""
+    """The rows of each fold."""
     family = gram_family(problem)
     found = []
     for k in range(int(fold.max()) + 1):

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..learners import Stumps
 from ..losses import Loss, Softmax, Squared
 from ..steps import ConstantStep, LineSearch, NewtonStep, StepRule
 from .callbacks import Callback
@@ -35,19 +36,26 @@ from .step_length import ConstantRule
 from .stopping import EarlyStopping
 from .trace import Recorder
 
-FIRST_LEG = 64
-"""Iterations of every run in the first leg."""
+FIRST_LEG, SHORTEST_LEG = 64, 8
+"""Iterations of every run in the first leg, and in those where the quadratic model is poor."""
 
 LONGER, SHORTER = 3, 2
 GOOD, FAIR = 0.1, 0.3
 """The next leg is longer by a factor if the quadratic model told the fall of the loss up to the
 first share of it, and shorter if it was wrong by more than the second."""
 
+STEEPEST = 1.1
+"""The learning rate as a multiple of the least share of the rows that a run is fitted to, at most.
+Curvature that is all of a run's own rows counts by that share: so no step is much longer than to
+the minimum."""
+
 
 def quadratic_obstacle(loss: Loss, step: StepRule, learning_rate: float, engine: str) -> str | None:
     """Why a loss has no such runs; None if it has."""
     if loss.newton_limit is None or isinstance(loss, Softmax):
         return f"{loss!r} has no quadratic model"
+    if type(loss).curvature is Loss.curvature:
+        return f"{loss!r} defines no curvature"
     if step not in (ConstantStep(), LineSearch(), NewtonStep()):
         return f"{step!r} is no step on a quadratic model"
     if learning_rate > 1.0:
@@ -80,6 +88,8 @@ def boost_quadratic_mean(
     """
     if quadratic_obstacle(loss, step, learning_rate, engine) is not None:
         return None
+    if type(settings["learner"]) is not Stumps:  # before rows are prepared
+        return None
     with ExitStack() as stack:
         enter_all(stack, callbacks)
         problem = make_problem(
@@ -90,11 +100,13 @@ def boost_quadratic_mean(
         memory = default_gram_memory() if gram_memory is None else gram_memory
         like = replace(problem, loss=Squared(), weight=np.ones(1))
         like.recorder = Recorder(n_iter, problem.prepared.layout.offsets, 1.0, None)
-        if not takes_statistics(like, engine, memory):
+        if not takes_statistics(like, engine, 2 * memory):  # integers are half as long as weights
             return None
         best_start = settings.get("start_score", 0.0) is None
-        team = statistics_team(problem)
+        team = stack.enter_context(statistics_team(problem))
         rows = CurvedRows(problem, fold, random_state, best_start, team)
+        if learning_rate > STEEPEST * rows.least_share:
+            return None
         gram = GramRows(rows.family.offsets, [np.int32], memory)
         folds, null = rows.states(gram)
         runs = stack.enter_context(FoldRuns(problem, folds, gram, [rows], team))
@@ -104,6 +116,8 @@ def boost_quadratic_mean(
         fits: list[bool] = []
         interrupted = interruptible(problem, lambda: fits.append(run_legs(runs, rows, rule, null)))
     problem.end()
+    if interrupted and not problem.recorder.done:
+        raise KeyboardInterrupt
     if fits == [False]:
         return None
     stop_at = None if rule.stop_at is None else len(rows.runs) * rule.stop_at
@@ -111,24 +125,30 @@ def boost_quadratic_mean(
 
 
 def run_legs(runs: FoldRuns, rows: CurvedRows, rule: EarlyStopping, null: Losses) -> bool:
-    """Leg after leg, until the rule holds or a callback wants to stop; False if Gram rows do not
-    fit. ``null`` are the losses of the null models."""
+    """Leg after leg, until the rule holds or a callback wants to stop. ``null`` are the losses of
+    the null models. False if Gram rows do not fit, or no leg lowers the loss of the null models.
+    """
     recorder, n_folds = runs.problem.recorder, len(runs.folds)
     begun, length = time.perf_counter(), FIRST_LEG
     made: list[int] = []
     with rule:
         rule.observe([null.held / runs.held_mass])
         while recorder.left_to_do and length and rule.stop_at is None and not runs.wants_to_stop:
-            first = recorder.done
-            if not (runs.expect_useful(made) and run_leg(runs, copy.copy(rule), length, begun)):
-                return False
-            before, told = recorder.loss[first], recorder.loss[recorder.done]
-            made = runs.gram.features  # which the next leg needs as well
-            rows.follow(recorder)
-            runs.folds, exact = rows.states(runs.gram)
+            first, tables = recorder.done, rows.tables.copy()
+            try:
+                if not (runs.expect_useful(made) and run_leg(runs, copy.copy(rule), length, begun)):
+                    return False
+                before, told = recorder.loss[first], recorder.loss[recorder.done]
+                made = runs.gram.features  # which the next leg needs as well
+                rows.follow(recorder)
+                runs.folds, exact = rows.states(runs.gram)
+            except KeyboardInterrupt:  # the second one: nobody knows what this leg is worth
+                recorder.done = first or recorder.done
+                raise
             if not exact.train < before:
-                rows.forget(recorder, first)
+                rows.go_back(recorder, first, tables)
                 runs.folds, _ = rows.states(runs.gram)
+                runs.wants_to_stop &= first > 0  # something is to be there
                 length //= 2 * SHORTER
                 continue
             correct_losses(recorder, first, exact)
@@ -137,8 +157,8 @@ def run_legs(runs: FoldRuns, rows: CurvedRows, rule: EarlyStopping, null: Losses
             if wrong < GOOD:
                 length *= LONGER
             elif wrong > FAIR:
-                length = max(1, length // SHORTER)
-    return True
+                length = max(SHORTEST_LEG, length // SHORTER)
+    return recorder.done > 0
 
 
 def run_leg(runs: FoldRuns, rule: EarlyStopping, length: int, begun: float) -> bool:

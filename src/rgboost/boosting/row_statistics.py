@@ -46,6 +46,8 @@ class RowStatistics(MemoryStatistics):
         self._given += row
         if self._given >= len(self._whole):
             self._whole = None
+            if weight is self.rows.weight:  # which do not change: once is enough
+                self._maker = None
 
     def _make_whole(self, weight: NDArray) -> NDArray[np.float64]:
         n_rows, n_splits = len(self.rows.y), int(self.offsets[-1])

@@ -59,8 +59,8 @@ class Statistics(Protocol):
         """Rows of the Gram matrix of left indicators, for all splits of some features.
 
         Row after row: the weight of the rows left of both split u of the feature and split j, for
-        every split j of ``columns``. The rest of ``out`` is left alone: the matrix is symmetric,
-        and the caller may know it already.
+        every split j of ``columns``, which include the features. The rest of ``out`` is left alone:
+        the matrix is symmetric, and the caller may know it already.
         """
 
     def loss(self, tables: Vector) -> float:

@@ -93,12 +93,14 @@ PARAMETERS = """
     engine : {{"auto", "direct", "gram", "surrogate"}}
         How the iterations are computed. ``"direct"``: on the rows. ``"gram"``: on statistics of
         the rows (squared loss, stumps); the same iterates at a cost that does not depend on the
-        number of rows. ``"auto"``: the one of these two that is expected to be faster.
+        number of rows. ``"auto"``: the one of these two that is expected to be faster; but see
+        ``ensemble`` for means on quadratic models.
         ``"surrogate"``: blocks of iterations on quadratic models of a smooth loss; the fastest
         way to the optimum, by other iterates.
     gram_memory : int or None
         Bytes that the statistics of the Gram and surrogate engines may take. None: a quarter of
-        the machine's memory. If it is used up, the direct engine goes on.
+        the machine's memory. If it is used up, the direct engine goes on, or in place of the mean
+        of several runs there is one.
     n_jobs : int or None
         Threads. None: as many as the process may use. Results do not depend on it.
     random_state : int, RandomState or None

@@ -98,7 +98,7 @@ class FoldPlan:
             )
         fold = assign_folds(rows, self.cv, self.stratified, self.seed)
         X, y, weight = rows.X, rows.y, rows.weight
-        if weight is not None:
+        if weight is not None and len(rows.present) < len(y):
             present = weight > 0
             X, y, weight, fold = X[present], y[present], weight[present], fold[present]
             settings = {**settings, "learner": settings["learner"].restricted_to(present)}

@@ -49,7 +49,9 @@ class Stumps(LearnerFamily):
     max_bins : int, None, "auto" or "paper"
         Bins per feature, from 2 to 65,536: one threshold fewer than bins. None: a threshold
         between every two distinct values, up to 65,535. ``"auto"``: one bin for 50 rows, at least
-        32 and at most 255. ``"paper"``: 100 bins above 10,000 rows, else None.
+        32 and at most 255; up to 512 if that makes at most 5,000 splits, there are at most 100,000
+        rows, and no missing values or categories. ``"paper"``: 100 bins above 10,000 rows, else
+        None.
     binning : {"quantile", "hybrid"}
         Thresholds at quantiles, or half of them at quantiles and half evenly spaced between
         smallest and largest value, which keeps the tails of skewed features apart.

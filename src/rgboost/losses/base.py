@@ -49,7 +49,8 @@ class Loss(ABC):
 
     newton_limit: float | None = None
     """The largest leaf value that a Newton step takes; None if the curvature can vanish, so that
-    there is no Newton step."""
+    there is no Newton step. Losses that have it and `curvature` have means of several runs on
+    quadratic models (`rgboost.boosting.quadratic_mean`)."""
 
     terms: Any = None
     """What compiled code needs to evaluate the loss; None for a loss written in Python."""

@@ -102,11 +102,12 @@ def fill_slot_gram(learners, slots, stride, wanted, columns, codes, weight, out,
         q = wanted[w]
         if start[g + 1] > start[g] and (place[g] < 0 or place[g] >= w):
             joint_bins(learners, codes[w], table[0, : n_values[q] + 1], g, weight, table)
-            rows = slice(first_rows[w], first_rows[w] + start[q + 1] - start[q])
-            part = out[rows, start[g] : start[g + 1]]
+            n_rows, first_row = start[q + 1] - start[q], first_rows[w]
+            part = out[first_row : first_row + n_rows, start[g] : start[g + 1]]
             table_to_slots(learners.columns, q, g, table, part)
             if place[g] > w:
-                transpose(part, first_rows[place[g]], start[q], out)
+                to_row = first_rows[place[g]]
+                transpose(out, first_row, n_rows, start[g], start[g + 1], to_row, start[q])
         pair = pair + 1 if seat.size == 1 else take_ticket(seat, 0)
     wait_for_all(seat, goal)
 

@@ -38,6 +38,10 @@ MOST_BINS = 2048
 """Of a feature that has Gram rows: every thread has a table of pairs of bins."""
 
 
+_PIECE = 32
+"""Numbers on a side of a piece of a matrix that is transposed at once."""
+
+
 class Gradient(NamedTuple):
     """``left_sums[j]``: sum of weighted residuals left of split j. ``total``: over all rows."""
 
@@ -273,11 +277,11 @@ def fill_gram(learners, wanted, columns, codes, weight, out, seat):
         g = columns[pair % n_columns]
         if offsets[g + 1] > offsets[g] and (place[g] < 0 or place[g] >= w):
             joint_bins(learners, codes[w], bin_weights, g, weight, table)
-            rows = slice(first_rows[w], first_rows[w] + bin_weights.shape[0] - 1)
-            part = out[rows, offsets[g] : offsets[g + 1]]
-            cumulate(table, part)
+            n_rows, first_row = bin_weights.shape[0] - 1, first_rows[w]
+            cumulate(table, n_rows, offsets[g], offsets[g + 1], first_row, out)
             if place[g] > w:
-                transpose(part, first_rows[place[g]], offsets[wanted[w]], out)
+                to_row, to = first_rows[place[g]], offsets[wanted[w]]
+                transpose(out, first_row, n_rows, offsets[g], offsets[g + 1], to_row, to)
         pair = pair + 1 if seat.size == 1 else take_ticket(seat, 0)
     wait_for_all(seat, goal)
 
@@ -304,27 +308,26 @@ def weigh_bins(codes, stride, weight, out):
 
 
 @kernel()
-def cumulate(table, out):
-    """Cumulative sums of a table of bins in both directions."""
-    for a in range(out.shape[0]):
-        row = out[a]
+def cumulate(table, n_rows, first, stop, first_row, out):
+    """Cumulative sums of a table of bins in both directions, as rows of the Gram matrix."""
+    for a in range(n_rows):
+        row = out[first_row + a, first:stop]
         left = table[0, 0] * 0
         for b in range(row.shape[0]):
             left += table[a, b]
             row[b] = left
         if a > 0:
-            above = out[a - 1]
+            above = out[first_row + a - 1, first:stop]
             for b in range(row.shape[0]):
                 row[b] += above[b]
 
 
 @kernel()
-def transpose(part, first_row, first, out):
-    """Write a part of the matrix where its mirror image is, in pieces that stay in cache."""
-    piece = 32
-    for v0 in range(0, part.shape[1], piece):
-        for u0 in range(0, part.shape[0], piece):
-            for v in range(v0, min(v0 + piece, part.shape[1])):
-                row = out[first_row + v, first : first + part.shape[0]]
-                for u in range(u0, min(u0 + piece, part.shape[0])):
-                    row[u] = part[u, v]
+def transpose(out, first_row, n_rows, first, stop, to_row, to):
+    """Write some rows of the columns first..stop where their mirror image is, in pieces that stay
+    in cache."""
+    for v0 in range(first, stop, _PIECE):
+        for u0 in range(0, n_rows, _PIECE):
+            for v in range(v0, min(v0 + _PIECE, stop)):
+                for u in range(u0, min(u0 + _PIECE, n_rows)):
+                    out[to_row + v - first, to + u] = out[first_row + u, v]

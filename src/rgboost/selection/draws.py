@@ -36,8 +36,9 @@ def draw_without_replacement(
     """
     if t == n:
         return np.arange(n, dtype=np.int64)[None]
-    out = np.empty((n_draws, t), np.int64)
-    floyd_subsets(rng.random((n_draws, t)), n, out)
+    uniform = rng.random((n_draws, t))
+    out = uniform.view(np.int64)  # the same memory: a number is read before it is written over
+    floyd_subsets(uniform, n, out)
     if t > 1:
         out.sort(axis=1)
     return out

@@ -2,6 +2,7 @@
 
     python -m benchmarks.quality --data-dir DIR                    # all sets, everybody
     python -m benchmarks.quality --sets adult --only rgboost --set learning_rate=0.1
+    python -m benchmarks.quality --sets adult --split 1000         # other rows to test on
 
 Everybody runs at the defaults of the library (EBM without interactions), and the tree libraries
 once more with stumps, so that additive models are compared with additive models. Results of the
@@ -28,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from .measure import Skip
@@ -61,6 +63,17 @@ def parts_of(data: QualitySet) -> Iterator[QualitySet]:
         yield QualitySet(
             data.name, data.task, X[train], y[train], X[test], y[test], data.categorical
         )
+
+
+def split_again(data: QualitySet, seed: int) -> QualitySet:
+    """As many rows to train and to test on, at random: to choose settings by other rows than those
+    of the table."""
+    stack = scipy.sparse.vstack if scipy.sparse.issparse(data.X) else np.concatenate
+    X, y = stack([data.X, data.X_test]), np.concatenate([data.y, data.y_test])
+    X = X.tocsr() if scipy.sparse.issparse(X) else X
+    order = np.random.default_rng(seed).permutation(len(y))
+    train, test = order[: len(data.y)], order[len(data.y) :]
+    return QualitySet(data.name, data.task, X[train], y[train], X[test], y[test], data.categorical)
 
 
 def fit_rgboost(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
@@ -136,11 +149,12 @@ def test_losses(data: QualitySet, score: NDArray) -> NDArray:
     return (data.y_test - score) ** 2 / np.var(data.y_test)
 
 
-def judge(name: str, data: QualitySet, threads: int, **more: Any) -> tuple[dict[str, Any], NDArray]:
+def judge(
+    name: str, parts: list[QualitySet], threads: int, **more: Any
+) -> tuple[dict[str, Any], NDArray]:
     """Mean test loss, seconds of a fit and bytes of the stored model; and all test losses."""
     fit, settings = CONTESTANTS[name]
     losses, seconds, sizes, iterations = [], [], [], []
-    parts = list(parts_of(data))
     for part in parts:
         model, score, spent = fit(part, threads, **settings, **more)
         if len(parts) == 1 and spent < LONG_SECONDS:
@@ -199,6 +213,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS))
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--split", type=int, help="the seed of a split of its own")
     parser.add_argument("--patience", type=float, default=PATIENCE)
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", dest="more")
     parser.add_argument("--table", type=Path, help="a Markdown file whose table is renewed")
@@ -216,12 +231,16 @@ def _value(text: str) -> Any:
 def measure(name: str, which: str, options: argparse.Namespace) -> dict[str, Any]:
     """A result, from the cache or from a process of its own."""
     kept = OUT / f"{which}, {name}.json"
+    if options.split is not None:
+        kept = OUT / f"split {options.split}" / kept.name
     if name != "rgboost" and kept.exists() and not options.fresh:
         return json.loads(kept.read_text())
     command = [
         sys.executable, "-m", "benchmarks.quality", "--one", "--only", name, "--sets", which,
         "--data-dir", str(options.data_dir), "--threads", str(options.threads),
     ]  # fmt: skip
+    if options.split is not None:
+        command += ["--split", str(options.split)]
     if name == "rgboost" and options.more:
         command += ["--set", *options.more]
     try:
@@ -245,9 +264,12 @@ def main() -> None:
         data = SETS[which](Path(options.data_dir))
         warm_up(name, data, options.threads)
         more = {key: _value(value) for key, value in (pair.split("=") for pair in options.more)}
-        found, losses = judge(name, data, options.threads, **more)
-        OUT.mkdir(parents=True, exist_ok=True)
-        np.save(kept_losses(which, name), losses)
+        own = options.split is not None
+        parts = [split_again(data, options.split)] if own else list(parts_of(data))
+        found, losses = judge(name, parts, options.threads, **more)
+        if not own:
+            OUT.mkdir(parents=True, exist_ok=True)
+            np.save(kept_losses(which, name), losses)
         print(json.dumps({"shape": data.shape, **found}))
         return
     results: dict[str, dict[str, dict[str, Any]]] = {}
@@ -261,7 +283,8 @@ def main() -> None:
             found = measure(name, which, options)
             results.setdefault(which, {})[name] = found
             print(which, name, json.dumps(found), flush=True)
-        if all("loss" in results[which].get(name, {}) for name in ("rgboost", "EBM")):
+        both = all("loss" in results[which].get(name, {}) for name in ("rgboost", "EBM"))
+        if both and options.split is None:
             results[which]["rgboost"]["behind"] = difference(which)
     if options.table is not None:
         renew(options.table, results)

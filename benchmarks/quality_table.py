@@ -59,7 +59,7 @@ def _losses(results: Results, names: list[str]) -> list[list[str]]:
 def _behind(found: dict[str, dict[str, Any]]) -> str:
     """The difference to EBM with its standard error, in percent of the loss of EBM."""
     behind = found.get("rgboost", {}).get("behind")
-    if behind is None or "loss" not in found.get("EBM", {}):
+    if behind is None:
         return ""
     return "{:+.1f} ± {:.1f} %".format(*(100.0 * one / found["EBM"]["loss"] for one in behind))
 

@@ -31,6 +31,7 @@ def quality(bench: Bench) -> None:
         data_dir=Path(bench.data_dir or "."),
         threads=bench.threads,
         fresh=False,
+        split=None,
         more=[],
         patience=PATIENCE,
     )

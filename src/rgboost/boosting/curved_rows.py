@@ -8,7 +8,7 @@ with r the residual and h the curvature: as with the squared loss, sums of resid
 follow from a Gram matrix, of the weights h. Residuals and losses are those of each run at its own
 scores. The Gram matrix is one for all runs, of all rows, with the curvature at the mean of their
 models; a run has the share of it that its rows have (`rgboost.boosting.gram_loop.ShareState`). So
-rows that a run does not see have a say in how long its steps are, and none in where they go.
+the curvature of rows that a run does not see has a say in its steps; their residuals have none.
 
 A step of r/h longer than the loss's ``newton_limit`` is where the quadratic model is far from the
 loss: there h is |r|/limit.
@@ -96,7 +96,8 @@ class CurvedRows:
         self.tables = np.zeros((len(self.runs), family.n_tables))
         self.seen = 0
         """How many entries of the path are in the tables."""
-        self.usual = self._usual_curvature()
+        self.usual = float(np.median(self._curvature_at(np.full(len(y), self.start))))
+        """The curvature of a usual row at the null model."""
         self.curvature = np.empty(0, np.int32)
         self.unit = 1.0
         """The curvature of a row is its integer times this."""
@@ -110,12 +111,6 @@ class CurvedRows:
     def least_share(self) -> float:
         """The smallest share of the weight of all rows that a run is fitted to."""
         return min(run.mass / (run.mass + run.held_mass) for run in self.runs)
-
-    def _usual_curvature(self) -> float:
-        """Of a row at the null model."""
-        rows = self.exact.rows
-        curvature = curvature_of(self.loss, rows.y, np.full(len(rows.y), self.start))
-        return float(np.median(curvature * rows.weight if rows.weighted else curvature))
 
     @property
     def makes_all(self) -> bool:
@@ -161,15 +156,17 @@ class CurvedRows:
         Sums of integers are exact: the quadratic model is that of some weights of rows and has a
         minimum. With rounded sums it need not have one, between splits that differ by few rows.
         """
-        rows = self.exact.rows
         self.exact.start = self.start
         score = self.exact.score(self.tables.mean(axis=0))
-        curvature = curvature_of(self.loss, rows.y, score)
-        if rows.weighted:
-            curvature *= rows.weight
-        curvature = np.maximum(curvature, _LEAST_CURVATURE * self.usual)
+        curvature = np.maximum(self._curvature_at(score), _LEAST_CURVATURE * self.usual)
         self.unit = float(curvature.sum()) / _UNITS
         self.curvature = np.ceil(curvature / self.unit).astype(np.int32)
+
+    def _curvature_at(self, score: Vector) -> Vector:
+        """w h of every row."""
+        rows = self.exact.rows
+        curvature = curvature_of(self.loss, rows.y, score)
+        return curvature * rows.weight if rows.weighted else curvature
 
     def _state(self, k: int, left_weight: Vector, total: float, gram: GramRows) -> Fold:
         """A run at its model."""

@@ -153,12 +153,15 @@ def run_legs(runs: FoldRuns, rows: CurvedRows, rule: EarlyStopping, null: Losses
                 continue
             correct_losses(recorder, first, exact)
             rule.observe(recorder.validation_losses(first)[n_folds::n_folds].tolist())
-            wrong = abs(exact.train - told) / (before - exact.train)
-            if wrong < GOOD:
-                length *= LONGER
-            elif wrong > FAIR:
-                length = max(SHORTEST_LEG, length // SHORTER)
+            length = next_length(length, abs(exact.train - told) / (before - exact.train))
     return recorder.done > 0
+
+
+def next_length(length: int, wrong: float) -> int:
+    """After a leg whose quadratic model was wrong by this share of the fall of the loss."""
+    if wrong < GOOD:
+        return LONGER * length
+    return max(SHORTEST_LEG, length // SHORTER) if wrong > FAIR else length
 
 
 def run_leg(runs: FoldRuns, rule: EarlyStopping, length: int, begun: float) -> bool:

@@ -82,6 +82,11 @@ class Stumps(LearnerFamily):
             raise ValueError(f"{_LEAST}={self.min_weight_fraction_leaf} must be from 0 to 0.5.")
         if self.max_bins is None or self.max_bins in ("auto", "paper"):
             return
+        if isinstance(self.max_bins, str):
+            raise TypeError(
+                f"max_bins must be an integer, got {self.max_bins!r}; use a number, None for every "
+                "distinct value, 'auto' or 'paper'."
+            )
         if check_count(self.max_bins, "max_bins", at_least=2) > MOST_BINS:
             raise ValueError(
                 f"max_bins={self.max_bins} is too large; use at most {MOST_BINS}, "

@@ -6,8 +6,9 @@ Numba facts that shape the code (0.61 to 0.68):
   jitted function passed as an argument, a closure or a jitclass is not. So kernels take *data*:
   a ``NamedTuple`` of arrays, whose class tells the compiler which weak-learner family or loss it
   is. `by_type` picks the function for that class at compile time.
-- A callee inherits the caller's fastmath flags. Only ``contract`` (fused multiply-add) is on
-  anywhere: re-association would break the exact range reduction in `rgboost._math`.
+- A callee inherits the caller's fastmath flags. Only ``contract`` (fused multiply-add) is on,
+  because re-association would break the exact range reduction in `rgboost._math`; but for
+  `reduction`.
 - ``nogil`` lets several Python threads run kernels at once (see `rgboost._team`).
 """
 
@@ -35,6 +36,11 @@ array in every tuple that it is given)."""
 
 kernel = functools.partial(njit, cache=True, **_OPTIONS)
 """``@kernel()``: compile a module-level function, release the GIL, cache it on disk."""
+
+reduction = functools.partial(
+    njit, cache=True, **{**_OPTIONS, "fastmath": {"contract", "reassoc", "nsz"}}
+)
+"""``@reduction()``: a kernel that does nothing but a sum, in the order that suits the machine."""
 
 
 def by_type(declaration: Callable[..., Any] | None = None, *, inline: bool = False) -> Any:

@@ -41,7 +41,7 @@ def run_direct(problem: Problem, score: Any = None, held_score: Any = None) -> N
         problem, rows, held_rows, lambda some: start_rows(terms, some) if compiled else None
     )
     cells = problem.cells_per_iteration() + ROW_CELLS * len(problem.y)
-    work = _work(problem, rows)
+    work = make_work(problem, rows)
     learners, held_learners = problem.prepared.arrays, problem.held_arrays
 
     def run_one(team: Team, subsets: Any, record: Record) -> None:
@@ -59,7 +59,7 @@ def team_size(n_jobs: int, cells: float) -> int:
     return max(1, min(n_jobs, int(cells / _CELLS_PER_THREAD)))
 
 
-def _work(problem: Problem, rows: Rows) -> Work:
+def make_work(problem: Problem, rows: Rows) -> Work:
     n_columns = problem.most_columns()
     n_chunks = len(rows.chunks) - 1
     most_bins = int(np.diff(problem.prepared.layout.offsets).max(initial=0)) + 1

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 
 from .callbacks import Callback
 from .engine import Boosted, enter_all, interruptible, outcome
-from .folds import CHUNK, FoldRuns, make_folds
+from .folds import FoldRuns, make_folds
 from .record import Record
+from .row_runs import RowRuns
 from .stopping import EarlyStopping
 from .trace import MEAN, Recorder
 
 Vector = NDArray[np.float64]
+Runs = FoldRuns | RowRuns
 
 
 def boost_mean(
@@ -47,10 +49,13 @@ def boost_mean(
     with ExitStack() as stack:
         enter_all(stack, callbacks)
         runs = make_folds(X, y, fold, n_iter=n_iter, callbacks=tuple(callbacks), **settings)
-        if runs is None:
-            return None
-        stack.enter_context(runs)
-        problem, n_folds = runs.problem, len(runs.folds)
+        return None if runs is None else mean_of_runs(runs, n_iter, rule)
+
+
+def mean_of_runs(runs: Runs, n_iter: int, rule: EarlyStopping) -> Boosted | None:
+    """Let the runs go on to their end; None if Gram rows do not fit."""
+    problem, n_folds = runs.problem, len(runs.folds)
+    with runs:
         problem.start = float(np.mean([one.start for one in runs.folds]))
         problem.recorder = mean_recorder(runs, n_iter)
         fits: list[bool] = []
@@ -65,15 +70,15 @@ def boost_mean(
     return outcome(problem, stop_at, interrupted)
 
 
-def mean_recorder(runs: FoldRuns, n_iter: int) -> Recorder:
+def mean_recorder(runs: Runs, n_iter: int) -> Recorder:
     """Room for ``n_iter`` iterations of every run."""
     prepared, n_folds, mass = runs.problem.prepared, len(runs.folds), runs.held_mass
     recorder = Recorder(n_folds * n_iter, prepared.layout.offsets, mass, mass, prepared.set_bytes)
-    recorder.engine = f"gram: {MEAN} {n_folds} runs"
+    recorder.engine = f"{runs.engine}: {MEAN} {n_folds} runs"
     return recorder
 
 
-def run_folds(runs: FoldRuns, rule: EarlyStopping, begun: float) -> bool:
+def run_folds(runs: Runs, rule: EarlyStopping, begun: float) -> bool:
     """Run until the rule holds or a callback wants to stop; False if Gram rows do not fit.
 
     Seconds count from ``begun``.
@@ -83,7 +88,7 @@ def run_folds(runs: FoldRuns, rule: EarlyStopping, begun: float) -> bool:
     with rule:
         rule.observe([sum(one.held_loss for one in runs.folds) / runs.held_mass])
         while recorder.left_to_do and rule.stop_at is None:
-            n = min(CHUNK, recorder.left_to_do // n_folds)
+            n = min(runs.chunk, recorder.left_to_do // n_folds)
             records = runs.go_on(n)
             if records is None:
                 return False
@@ -94,7 +99,7 @@ def run_folds(runs: FoldRuns, rule: EarlyStopping, begun: float) -> bool:
     return True
 
 
-def record_block(runs: FoldRuns, records: list[Record], begun: float) -> Vector:
+def record_block(runs: Runs, records: list[Record], begun: float) -> Vector:
     """Write down what all runs did; the mean losses of rows that are held out after each of the
     iterations."""
     recorder, n_folds, n = runs.problem.recorder, len(records), len(records[0].learner)

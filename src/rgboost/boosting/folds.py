@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from .gram_family import GramFamily, gram_family
 from .gram_loop import GramState, Pending, RestState, ShareState, make_work
 from .make_problem import make_problem, total_weight
 from .problem import Problem
-from .record import Record
+from .record import Record, make_record
 from .statistics import Columns, MemoryStatistics
 
 CHUNK = 128
@@ -130,6 +130,9 @@ class FoldRuns:
     ``team``.
     """
 
+    engine = "gram"
+    chunk = CHUNK
+
     def __init__(
         self,
         problem: Problem,
@@ -169,34 +172,12 @@ class FoldRuns:
         blocks = [_Block(self.problem, self.family, one, n) for one in self.folds]
         waiting = blocks
         while waiting:
-            self._share_out(waiting)
+            share_out(waiting, self.problem.n_jobs, self.pool)
             waiting = [block for block in waiting if block.needs >= 0]
             for block in waiting:
                 if not self._provide(block):
                     return None
         return [block.losses_and_choices() for block in blocks]
-
-    def _share_out(self, blocks: list[_Block]) -> None:
-        """Go on with all blocks, in pieces that come out even for the threads."""
-        n_threads = min(self.problem.n_jobs, len(blocks))
-        if n_threads == 1:
-            for block in blocks:
-                block.go_on(block.n)
-            return
-        pieces = 1 if len(blocks) % n_threads == 0 else n_threads
-        free = deque((block, pieces) for block in blocks)
-
-        def work() -> None:
-            while True:
-                try:
-                    block, pieces_left = free.popleft()
-                except IndexError:  # the others are at work on what is left
-                    return
-                block.go_on(block.done + -(-(block.n - block.done) // pieces_left))
-                if pieces_left > 1 and block.needs < 0:
-                    free.append((block, pieces_left - 1))
-
-        list(self.pool.map(lambda _: work(), range(n_threads)))
 
     def expect(self, features: list[int]) -> bool:
         """Make the Gram rows of features that are not there yet, or of as many as fit; whether
@@ -221,8 +202,45 @@ class FoldRuns:
         return self.expect([feature_of(self.problem.prepared.layout.offsets, block.fold.pending)])
 
 
-class _Block:
+class BlockOfRun(Protocol):
     """Some iterations of a run under way."""
+
+    n: int
+    done: int
+
+    @property
+    def needs(self) -> int:
+        """The weak-learner that the block waits for; -1 if it waits for nothing."""
+
+    def go_on(self, until: int) -> None:
+        """Run until so many iterations are done, or the block has to wait."""
+
+
+def share_out(blocks: Sequence[BlockOfRun], n_jobs: int, pool: ThreadPoolExecutor) -> None:
+    """Go on with all blocks, in pieces that come out even for the threads."""
+    n_threads = min(n_jobs, len(blocks))
+    if n_threads == 1:
+        for block in blocks:
+            block.go_on(block.n)
+        return
+    pieces = 1 if len(blocks) % n_threads == 0 else n_threads
+    free = deque((block, pieces) for block in blocks)
+
+    def work() -> None:
+        while True:
+            try:
+                block, pieces_left = free.popleft()
+            except IndexError:  # the others are at work on what is left
+                return
+            block.go_on(block.done + -(-(block.n - block.done) // pieces_left))
+            if pieces_left > 1 and block.needs < 0:
+                free.append((block, pieces_left - 1))
+
+    list(pool.map(lambda _: work(), range(n_threads)))
+
+
+class _Block:
+    """Some iterations of a run under way: a `BlockOfRun`."""
 
     def __init__(self, problem: Problem, family: GramFamily, fold: Fold, n: int) -> None:
         self.rho = step_share(problem.rule)
@@ -231,10 +249,7 @@ class _Block:
         self.fold = fold
         self.work = make_work(problem.most_columns())
         self.subsets: Subsets | None = None
-        room = [np.empty(n) for _ in range(5)]
-        learner = np.empty(n, np.int64)
-        sets = np.empty((n, problem.prepared.set_bytes), np.uint8)
-        self.record = Record(room[0], room[1], learner, room[2], room[3], room[4], sets)
+        self.record = make_record(n, problem.prepared.set_bytes)
         self.n = n
         self.done = 0
 

@@ -56,17 +56,24 @@ def side_sums(terms, learners, pick, rows, sums, scratch, seat, goal):
         for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
             hi = min(lo + TILE, rows.chunks[chunk + 1])
             residual = rows.residual[lo:hi]
-            for k in range(2):
-                direction(learners, side, lo, hi, scratch.delta)
-                for i in range(residual.shape[0]):
-                    inside = scratch.delta[i] if k == 0 else 1.0 - scratch.delta[i]
-                    scratch.delta[i] = inside
-                    scratch.values[i] = inside * residual[i]
-                sums[k, 0, chunk] += blocked_sum(scratch.values, hi - lo)
-                curvatures(terms, rows, lo, hi, scratch.delta)
-                sums[k, 1, chunk] += blocked_sum(scratch.delta, hi - lo)
+            direction(learners, side, lo, hi, scratch.delta)
+            split_values(residual, scratch.delta, scratch.values, sums[:, 0], chunk)
+            direction(learners, side, lo, hi, scratch.delta)
+            scratch.values[: hi - lo] = 1.0
+            curvatures(terms, rows, lo, hi, scratch.values)
+            split_values(scratch.values[: hi - lo], scratch.delta, scratch.values, sums[:, 1], chunk)
     goal = wait_for_all(seat, goal)
     return sums[0, 0].sum(), sums[0, 1].sum(), sums[1, 0].sum(), sums[1, 1].sum(), goal
+
+
+@kernel()
+def split_values(values, inside, scratch, sums, chunk):
+    """Add the values of each side, of which ``inside`` is the left; both are written over."""
+    for i in range(values.shape[0]):
+        inside[i] *= values[i]
+        scratch[i] = values[i] - inside[i]
+    sums[0, chunk] += blocked_sum(inside, values.shape[0])
+    sums[1, chunk] += blocked_sum(scratch, values.shape[0])
 
 
 @kernel()

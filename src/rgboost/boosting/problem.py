@@ -143,7 +143,7 @@ class Problem:
         """The most columns that a subset J can have."""
         layout = self.prepared.layout
         size, _ = self.selection.size(layout)
-        if self.selection.type == 1:
+        if self.selection.by_learner:
             return min(size, len(layout.members))
         sizes = np.diff(layout.group_start)
         return int(np.sort(sizes)[::-1][:size].sum())
@@ -151,7 +151,7 @@ class Problem:
     def cells_per_iteration(self) -> float:
         """Entries of the data that the search of an average iteration reads."""
         size, of = self.selection.size(self.prepared.layout)
-        if self.selection.type == 1:
+        if self.selection.by_learner:
             size, of = (
                 min(size, len(self.prepared.layout.members)),
                 len(self.prepared.layout.members),

@@ -21,3 +21,10 @@ class Record(NamedTuple):
     right: NDArray[np.float64]
     gradient: NDArray[np.float64]
     sets: NDArray[np.uint8]
+
+
+def make_record(n: int, set_bytes: int) -> Record:
+    """Room for n iterations."""
+    room = [np.empty(n) for _ in range(5)]
+    learner, sets = np.empty(n, np.int64), np.empty((n, set_bytes), np.uint8)
+    return Record(room[0], room[1], learner, room[2], room[3], room[4], sets)

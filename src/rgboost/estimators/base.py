@@ -20,8 +20,8 @@ from ..boosting.stopping import best_iteration
 from ..data.input import InputSchema
 from ..learners import LearnerFamily, Monotone, Stumps
 from ..learners.base import Additive
-from ..losses import Loss
-from ..selection import check_selection
+from ..losses import Loss, Squared
+from ..selection import RandomThresholds, SelectionRule, check_selection
 from ..steps import StepRule, check_step, default_step
 from .fitted_model import FittedModelMixin
 from .folds import FoldPlan
@@ -32,6 +32,9 @@ SHORT_STEPS = 0.2
 """``learning_rate="auto"``, where longer steps would follow the noise."""
 LONG_STEPS_OF_MEAN, ROWS_OF_MEAN = 0.5, 10_000
 """The same for means of several runs from so many rows on."""
+STEPS_OF_THRESHOLDS = 0.05
+"""The same with ``selection="thresholds"`` and the squared loss: steps that are chosen from few
+splits are many and cheap."""
 
 
 class BaseRGBM(FittedModelMixin, BaseEstimator):
@@ -46,8 +49,8 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         *,
         loss: str | Loss,
         learner: str | LearnerFamily = "stumps",
-        selection: Any = "learners",
-        subset_size: Any = "sqrt",
+        selection: Any = "auto",
+        subset_size: Any = "auto",
         groups: Any = None,
         feature_weights: Any = None,
         always_features: Any = None,
@@ -59,7 +62,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         ensemble: bool = True,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 200,
+        n_iter_no_change: int | str = "auto",
         tol: float = 1e-5,
         max_bins: Any = "auto",
         binning: str = "quantile",
@@ -166,18 +169,24 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         family = self._constrained_family()
         return default_step(loss, isinstance(family, Stumps) and family.leaves == "free")
 
-    def _rate(self, n_rows: int, of_mean: bool = False) -> float:
-        """The learning rate of a single run, or of the mean of several."""
+    def _rate(self, n_rows: int) -> float:
+        """The learning rate of a single run."""
+        return self._given_rate(self._long_steps if n_rows >= self._many_rows else SHORT_STEPS)
+
+    def _rate_of_mean(self, n_rows: int, selection: SelectionRule, loss: Loss) -> float:
+        """The learning rate of the mean of several runs."""
+        if isinstance(selection, RandomThresholds) and type(loss) is Squared:
+            return self._given_rate(STEPS_OF_THRESHOLDS)
+        return self._given_rate(LONG_STEPS_OF_MEAN if n_rows >= ROWS_OF_MEAN else SHORT_STEPS)
+
+    def _given_rate(self, auto: float) -> float:
         if type(self.learning_rate) is str:
             if self.learning_rate != "auto":
                 raise ValueError(
                     f"learning_rate={self.learning_rate!r} is not known; use a number above 0 or "
                     "'auto'."
                 )
-            long_steps, many = self._long_steps, self._many_rows
-            if of_mean:
-                long_steps, many = LONG_STEPS_OF_MEAN, ROWS_OF_MEAN
-            return long_steps if n_rows >= many else SHORT_STEPS
+            return auto
         return check_positive(self.learning_rate, "learning_rate")
 
     def _fit_score(
@@ -187,8 +196,9 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         check_option(self.init, "init", ["zero", "best"])
         check_option(self.engine, "engine", ["auto", "direct", "gram", "surrogate"])
         selection = check_selection(
-            self.selection, self.subset_size, self.feature_weights, self.always_features
-        )
+            self.selection, self.subset_size, self.feature_weights, self.always_features,
+            n_rows=len(rows.present), n_features=rows.X.shape[1],
+        )  # fmt: skip
         learner = self._constrained_family()
         state = self._state_to_resume(resume)
         seeds = getattr(self, "_seeds", None) if self.warm_start else None
@@ -221,7 +231,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         one_run = any(getattr(listener, "needs_one_run", False) for listener in listeners)
         goes_on = self.warm_start or state is not None or one_run
         if self.ensemble and not goes_on and folds.want_mean(rows):
-            rate = self._rate(len(rows.present), of_mean=True)
+            rate = self._rate_of_mean(len(rows.present), selection, loss)
             mean = folds.mean(rows, {**settings, "learning_rate": rate}, listeners)
             if mean is not None:
                 boosted, self.cv_loss_ = mean
@@ -264,7 +274,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             n_iter=n_iter,
             weight=rows.weight,
             validation=rows.validation,
-            early_stopping=folds.stopping.rule(rows),
+            early_stopping=folds.stopping.rule(rows, settings["learning_rate"]),
             callbacks=listeners,
             resume=state,
             **settings,

@@ -7,14 +7,18 @@ PARAMETERS = """
     learner : "stumps" or LearnerFamily
         ``"stumps"`` are `Stumps` with free leaves, ``max_bins`` and ``binning``; or a family
         object of `rgboost.learners`, to which these two do not apply.
-    selection : {{"all", "learners", "group", "groups"}} or SelectionRule
-        Types 0 to 3: which weak-learners an iteration looks at. ``"all"``: every one (the
-        Gradient Boosting Machine). ``"learners"``: ``subset_size`` of them. ``"group"``: those
-        of one group. ``"groups"``: those of ``subset_size`` groups. Or a rule object of
-        `rgboost.selection`, which brings its own t.
-    subset_size : int, float, "sqrt" or "all"
+    selection : {{"auto", "all", "learners", "group", "groups", "thresholds"}} or SelectionRule
+        Which weak-learners an iteration looks at. Types 0 to 3 of the paper: ``"all"``: every one
+        (the Gradient Boosting Machine). ``"learners"``: ``subset_size`` of them. ``"group"``: those
+        of one group. ``"groups"``: those of ``subset_size`` groups. Besides, ``"thresholds"``:
+        ``subset_size`` of them, spread evenly over the features. Or a rule object of
+        `rgboost.selection`, which brings its own t. ``"auto"``: ``"thresholds"`` below 10,000 rows
+        if neither ``subset_size`` nor ``always_features`` is given, else ``"learners"``.
+    subset_size : int, float, "sqrt", "all" or "auto"
         t: a count; a fraction, rounded to the nearest integer, at least 1; the integer part of
-        the square root; or all. Smaller is faster per iteration and regularises.
+        the square root; or all. Smaller is faster per iteration and regularises. ``"auto"``: the
+        square root; with ``selection="thresholds"`` that of the number of features, or one for
+        every 150 rows, whichever is more.
     groups : list of lists of features, optional
         A partition of the features by index or name. Default: every feature is a group.
     feature_weights : dict or array-like, optional
@@ -39,9 +43,10 @@ PARAMETERS = """
         ``"auto"``: constant if the loss is smooth, else Newton if it has a Newton step, else leaf
         search (line search if the learner is not stumps with free leaves).
     learning_rate : float or "auto"
-        Multiplies the step. ``"auto"``: 0.2; but 0.5 for the mean of several runs (see
-        ``ensemble``) from 10,000 rows on, and 1 for a single run of classification from 1,000 rows
-        on, where the step 1/sigma is small already.
+        Multiplies the step. ``"auto"``: 0.2; but for the mean of several runs (see ``ensemble``)
+        0.5 from 10,000 rows on, and 0.05 with the squared loss and ``selection="thresholds"``; and
+        1 for a single run of classification from 1,000 rows on, where the step 1/sigma is small
+        already.
     max_iter : int, "auto" or "cv"
         Number of iterations, at most. ``"cv"``: as many as have the smallest loss in
         cross-validation with ``cv`` folds, at most 20,000; see ``ensemble`` for what follows. With
@@ -67,8 +72,9 @@ PARAMETERS = """
         the fitted model is the one of the best iteration, whether the fit stopped early or not.
     validation_fraction : float
         The share of the training rows that is held out, if no validation rows are given.
-    n_iter_no_change : int
-        How many iterations to wait for the validation loss to fall.
+    n_iter_no_change : int or "auto"
+        How many iterations to wait for the validation loss to fall. ``"auto"``: 200, or
+        40/``learning_rate`` if that is more.
     tol : float
         The smallest relative fall of the validation loss that counts.
     max_bins : int, None, "auto" or "paper"

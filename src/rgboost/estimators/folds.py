@@ -17,6 +17,7 @@ from ..boosting.callbacks import Callback
 from ..boosting.cross_validation import cross_validate
 from ..boosting.fold_mean import boost_mean
 from ..boosting.quadratic_mean import boost_quadratic_mean
+from ..boosting.row_mean import boost_row_mean, pays_by_rows
 from ..losses import Squared
 from .holdout import StoppingPlan, TrainingRows, count_rarest
 
@@ -76,7 +77,13 @@ class FoldPlan:
         """The mean of the folds' models and their losses; None if not from statistics."""
         folds = self._folds(rows, settings)
         by_statistics = boost_mean if type(settings["loss"]) is Squared else boost_quadratic_mean
-        boosted = by_statistics(**folds, callbacks=callbacks)
+        ways = [by_statistics]
+        if pays_by_rows(*rows.X.shape, settings["selection"], settings["loss"]):
+            ways = [boost_row_mean, by_statistics]
+        elif self.n_iter(rows) is None:  # k runs will be needed anyway
+            ways = [by_statistics, boost_row_mean]
+        found = (way(**folds, callbacks=callbacks) for way in ways)
+        boosted = next((one for one in found if one is not None), None)
         if boosted is None:
             return None
         losses = boosted.trace.validation_loss
@@ -113,7 +120,7 @@ class FoldPlan:
             "y": y,
             "fold": fold,
             "n_iter": MOST_ITERATIONS,
-            "rule": self.stopping.make_rule(),
+            "rule": self.stopping.make_rule(settings["learning_rate"]),
             "weight": weight,
             **settings,
         }

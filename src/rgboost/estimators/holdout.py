@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,13 +43,18 @@ def count_rarest(rows: TrainingRows, stratified: bool) -> int:
     return int(np.unique(rows.y[rows.present], return_counts=True)[1].min())
 
 
+PATIENCE, USUAL_STEPS = 200, 0.2
+"""``n_iter_no_change="auto"``: so many iterations with such a learning rate or a greater one, and
+more in proportion with a smaller one."""
+
+
 @dataclass(frozen=True)
 class StoppingPlan:
     """The parameters of early stopping, checked."""
 
     early_stopping: str | bool
     validation_fraction: float
-    n_iter_no_change: int
+    n_iter_no_change: int | str
     tol: float
 
     def __post_init__(self) -> None:
@@ -58,17 +64,23 @@ class StoppingPlan:
                 f"validation_fraction={self.validation_fraction} must lie between 0 and 1: "
                 "it is the share of the training rows that is held out."
             )
-        check_count(self.n_iter_no_change, "n_iter_no_change", at_least=1)
+        if type(self.n_iter_no_change) is str:
+            check_option(self.n_iter_no_change, "n_iter_no_change", ["auto"])
+        else:
+            check_count(self.n_iter_no_change, "n_iter_no_change", at_least=1)
         check_not_negative(self.tol, "tol")
 
-    def rule(self, rows: TrainingRows) -> EarlyStopping | None:
+    def rule(self, rows: TrainingRows, learning_rate: float) -> EarlyStopping | None:
         """The rule that ends the fit; None where there is nothing to judge by, or no wish to."""
         if self.early_stopping is False or rows.validation is None:
             return None
-        return self.make_rule()
+        return self.make_rule(learning_rate)
 
-    def make_rule(self) -> EarlyStopping:
-        return EarlyStopping(self.n_iter_no_change, self.tol)
+    def make_rule(self, learning_rate: float) -> EarlyStopping:
+        patience = self.n_iter_no_change
+        if type(patience) is str:
+            patience = max(PATIENCE, math.ceil(PATIENCE * USUAL_STEPS / learning_rate))
+        return EarlyStopping(patience, self.tol)
 
     def holds_out(self, rows: TrainingRows, max_iter: Any, stratified: bool) -> bool:
         """Whether some of the rows are held out."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel, scalar
+from .._jit import kernel, reduction, scalar
 from .._math import blocked_sum
 from ..data.binning import empty_codes
 from .kernels import (
@@ -41,6 +41,8 @@ from .stump_statistics import (
 _COPIES = 2
 _STRIDE = 256
 _TOGETHER = 3
+_FEW_CANDIDATES = 2
+"""Splits of a column whose left sums are faster one by one than by the sums of all bins."""
 _SHORT = 1024
 """Rows below which copies of the bins are not worth clearing and adding up."""
 
@@ -169,6 +171,16 @@ def fill_two_bins(codes, residual, lo, hi, bins_out, values):
         bins_out[0] += blocked_sum(values, r.shape[0])
 
 
+@reduction()
+def left_sum(codes, split, values):
+    """The sum of the values of rows on the left of a split: a masked sum, in vectors."""
+    nothing = values.dtype.type(0)
+    total = nothing
+    for i in range(values.shape[0]):
+        total += values[i] if codes[i] <= split else nothing
+    return total
+
+
 @fill_column.register(DenseStumps)
 def _fill_column(learners, column, values, total, scratch):
     n_bins = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1
@@ -261,12 +273,18 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
     base = shared_score(splits, total)
     slope, shift = expected_sum(splits, total)
     to_reach = 0.0
+    nothing = subset.learners[:0]
     start, n = np.int64(0), residual.shape[0]  # a plain 0 would compile `fill_bins` once more
     for k in range(k_start, k_stop):
         c = columns[k]
         first, stop = offsets[c], offsets[c + 1]
         n_bins = stop - first + 1
-        if partial.shape[0] == 0:
+        chosen = subset.learners[subset.first[k] : subset.first[k + 1]] if restricted else nothing
+        few = 0 < chosen.shape[0] <= _FEW_CANDIDATES and partial.shape[0] == 0
+        if few:
+            for j in chosen:
+                bins[j - first] = left_sum(codes[c], codes.dtype.type(j - first), residual)
+        elif partial.shape[0] == 0:
             fill_bins(codes[c], words[c], wide, n_bins, residual, start, n, bins, values)
         else:
             for s in range(n_bins):  # not as slices: to compile that takes two seconds
@@ -275,10 +293,9 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
                 for s in range(n_bins):
                     bins[s] += partial[chunk, k, s]
         if restricted:
-            chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
-            found = scan_candidates(
-                bins, left_weight, gain, first, stop, chosen, slope, shift, base
-            )
+            if not few:
+                to_left_sums(bins, stop - first)
+            found = scan_candidates(bins, left_weight, gain, first, chosen, slope, shift, base)
         else:
             found = scan_splits(bins, left_weight, gain, first, stop, slope, shift, base, to_reach)
         to_reach = max(to_reach, found[0] * (1.0 - TIE))

@@ -177,9 +177,8 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
         fill_sparse_bins(rows, codes, only_code[c], zero_code[c], n_bins, residual, total, bins)
         if restricted:
             chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
-            found = scan_candidates(
-                bins, left_weight, gain, first, stop, chosen, slope, shift, base
-            )
+            to_left_sums(bins, stop - first)
+            found = scan_candidates(bins, left_weight, gain, first, chosen, slope, shift, base)
         else:
             found = scan_splits(bins, left_weight, gain, first, stop, slope, shift, base, to_reach)
         to_reach = max(to_reach, found[0] * (1.0 - TIE))

@@ -140,15 +140,14 @@ def to_left_sums(bins, n):
 
 
 @kernel()
-def scan_candidates(bins, left_weight, gain, first, stop, candidates, slope, shift, base):
-    """`scan_splits` for some of the splits only."""
-    to_left_sums(bins, stop - first)
+def scan_candidates(sums, left_weight, gain, first, candidates, slope, shift, base):
+    """`scan_splits` for some of the splits only, from left sums: at least of those."""
     best = -1.0 - base
     to_beat = -1.0
     best_learner = -1
     best_sum = 0.0
     for j in candidates:
-        left = bins[j - first]
+        left = sums[j - first]
         off = left - (slope * left_weight[j] + shift)
         score = off * off * gain[j]
         if score > to_beat:
@@ -180,6 +179,8 @@ def pick_split(splits, column, learner, left_sum, total):
         if left_sum < right_sum:
             height = -height
         return Pick(learner, column, height * (left_sum - right_sum), height, -height)
+    if splits.gain[learner] == 0.0:  # an empty side, in one of several folds
+        return Pick(learner, column, 0.0, 0.0, 0.0)
     left_weight = splits.left_weight[learner]
     left = left_sum / left_weight
     right = right_sum / (splits.total_weight - left_weight)

@@ -146,7 +146,7 @@ class Stumps(LearnerFamily):
                 codes = encode_dense(X, cuts, n_jobs)
             arrays = dense_stumps(codes, make_splits(cuts, total, self.leaves == "signed"))
             cells = float(X.shape[0]) * X.shape[1]
-        layout = Layout.make(cuts.offsets, groups, names)
+        layout = Layout.make(cuts.offsets, groups, names).weighed(cuts.left_weight, total)
         return PreparedStumps(arrays, layout, cuts, cells)
 
 

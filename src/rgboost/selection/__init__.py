@@ -10,7 +10,8 @@ rule                    type    the random subset J
 ======================  ======  ================================================================
 
 Not in the paper: with `RandomLearnersAndAlways` the weak-learners of some features are always in J;
-with `WeightedGroups` some groups are, and others are drawn with weights.
+with `WeightedGroups` some groups are, and others are drawn with weights. `RandomThresholds` draws
+one weak-learner of each of t features.
 
 Type 2 is Type 3 with ``t=1``; Type 0 is Type 3 with ``t="all"``: they consume the same random
 numbers and give the same path. A group without any weak-learner (a constant feature, say) does
@@ -23,6 +24,7 @@ from .draws import Subsets
 from .layout import Layout
 from .rules import AllLearners, RandomGroup, RandomGroups, RandomLearners, SelectionRule
 from .subset_size import SubsetSize
+from .thresholds import RandomThresholds
 from .weighted import WeightedGroups
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "RandomGroups",
     "RandomLearners",
     "RandomLearnersAndAlways",
+    "RandomThresholds",
     "SelectionRule",
     "SubsetSize",
     "Subsets",

@@ -36,10 +36,14 @@ def draw_without_replacement(
     """
     if t == n:
         return np.arange(n, dtype=np.int64)[None]
-    uniform = rng.random((n_draws, t))
-    out = uniform.view(np.int64)  # the same memory: a number is read before it is written over
+    return subsets_of_uniform(rng.random((n_draws, t)), n)
+
+
+def subsets_of_uniform(uniform: NDArray[np.float64], n: int) -> NDArray[np.int64]:
+    """Rows of t numbers, uniform on [0, 1), as sorted t-subsets of ``range(n)``, in their memory."""
+    out = uniform.view(np.int64)  # a number is read before it is written over
     floyd_subsets(uniform, n, out)
-    if t > 1:
+    if out.shape[1] > 1:
         out.sort(axis=1)
     return out
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ class Layout:
     ``offsets[c]:offsets[c + 1]`` are the weak-learners of column c (a feature of stumps, a column
     of a dictionary). ``members[group_start[g]:group_start[g + 1]]`` are the columns of group g
     that have at least one weak-learner; groups without any are left out. ``n_groups_given``
-    counts those too.
+    counts those too. ``left_weight`` is the weight of the rows on the left of each weak-learner,
+    ascending in a column, of ``total_weight`` in all; None where weak-learners are no thresholds.
     """
 
     offsets: NDArray[np.int64]
@@ -25,6 +26,12 @@ class Layout:
     members: NDArray[np.int64]
     n_groups_given: int
     names: Sequence[str] | None = None
+    left_weight: NDArray[np.float64] | None = None
+    total_weight: float = 0.0
+
+    def weighed(self, left_weight: NDArray[np.float64], total_weight: float) -> Layout:
+        """The same, with weights of thresholds."""
+        return replace(self, left_weight=left_weight, total_weight=total_weight)
 
     @property
     def n_learners(self) -> int:

@@ -20,6 +20,8 @@ class SelectionRule:
     type: ClassVar[int]
     uniform: ClassVar[bool] = True
     """Whether all items are drawn with the same probability, as in the paper."""
+    by_learner: ClassVar[bool] = False
+    """Whether the items are single weak-learners, not groups of them."""
 
     def size(self, layout: Layout) -> tuple[int, int]:
         """(t, n): each draw takes t out of n items."""
@@ -54,7 +56,20 @@ class AllLearners(SelectionRule):
 
 
 @dataclass(frozen=True)
-class RandomLearners(SelectionRule):
+class LearnerRule(SelectionRule):
+    """Base of the rules that draw single weak-learners."""
+
+    by_learner: ClassVar[bool] = True
+
+    def subsets(self, layout: Layout, rng: np.random.Generator, n_draws: int) -> Subsets:
+        return columns_of_learners(layout, self.draw(layout, rng, n_draws))
+
+    def learners(self, layout: Layout, draw: NDArray[np.int64]) -> NDArray[np.int64]:
+        return draw
+
+
+@dataclass(frozen=True)
+class RandomLearners(LearnerRule):
     """Type 1: J holds t weak-learners drawn uniformly from all K of them."""
 
     t: SubsetSize = "sqrt"
@@ -63,12 +78,6 @@ class RandomLearners(SelectionRule):
     def size(self, layout: Layout) -> tuple[int, int]:
         n = layout.n_learners
         return resolve_subset_size(self.t, max(n, 1), of="weak-learners", available=n), n
-
-    def subsets(self, layout: Layout, rng: np.random.Generator, n_draws: int) -> Subsets:
-        return columns_of_learners(layout, self.draw(layout, rng, n_draws))
-
-    def learners(self, layout: Layout, draw: NDArray[np.int64]) -> NDArray[np.int64]:
-        return draw
 
 
 @dataclass(frozen=True)

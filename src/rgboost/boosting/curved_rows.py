@@ -24,6 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._team import Team
+from ..learners.dense_stumps import DenseStumps, take_rows
+from ..learners.mixed_stumps import MixedStumps
 from ..losses import Loss
 from ..model import Path
 from .folds import Fold
@@ -32,7 +34,7 @@ from .gram_family import gram_family
 from .gram_loop import ShareState
 from .make_problem import total_weight
 from .problem import Problem
-from .statistics import Columns
+from .statistics import Columns, MemoryStatistics
 from .trace import Recorder
 
 Vector = NDArray[np.float64]
@@ -57,12 +59,14 @@ class Losses(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """What stays the same of a run: the rows it does not see, where it starts from, its generator.
+    """What stays the same of a run: the rows it does not see, statistics of them (None where
+    weak-learners cannot be taken for some of the rows), where it starts from, its generator.
 
     ``mass`` is the weight of its training rows, ``held_mass`` that of the others.
     """
 
-    held: NDArray[np.bool_]
+    held: NDArray[np.int64]
+    held_statistics: MemoryStatistics | None
     start: float
     mass: float
     held_mass: float
@@ -92,7 +96,13 @@ class CurvedRows:
                 start += newton_step(
                     self.loss, y[rest], None if weight is None else weight[rest], start
                 )
-            self.runs.append(Run(held, start, mass, held_mass, np.random.default_rng([seed, k])))
+            rows, rng = np.flatnonzero(held), np.random.default_rng([seed, k])
+            of_held = None
+            if isinstance(arrays, DenseStumps | MixedStumps):
+                of_held = family.statistics(
+                    take_rows(arrays, rows), y[rows], None, problem.loss, start, team
+                )
+            self.runs.append(Run(rows, of_held, start, mass, held_mass, rng))
         self.tables = np.zeros((len(self.runs), family.n_tables))
         self.seen = 0
         """How many entries of the path are in the tables."""
@@ -168,12 +178,21 @@ class CurvedRows:
         curvature = curvature_of(self.loss, rows.y, score)
         return curvature * rows.weight if rows.weighted else curvature
 
+    def _held_sums(self, run: Run) -> tuple[Vector, float]:
+        """Sums of residuals of the rows that a run does not see: left of splits, and of all."""
+        residual = self.exact.rows.residual
+        if run.held_statistics is not None:
+            return run.held_statistics.weigh_splits(residual[run.held])
+        only_held = np.zeros(len(residual))
+        only_held[run.held] = residual[run.held]
+        return self.exact.weigh_splits(only_held)
+
     def _state(self, k: int, left_weight: Vector, total: float, gram: GramRows) -> Fold:
         """A run at its model."""
         run, exact = self.runs[k], self.exact
         exact.start = run.start
         every, rows = exact.gradient(self.tables[k]), exact.rows
-        held_sums, held_total = exact.weigh_splits(np.where(run.held, rows.residual, 0.0))
+        held_sums, held_total = self._held_sums(run)
         value = self.loss.value(rows.y[run.held], rows.score[run.held])
         held_loss = float((value * rows.weight[run.held] if rows.weighted else value).sum())
 

@@ -93,7 +93,9 @@ def search_few(learners, rule, subset, residual, sums):
     """The best split in J: <b, r>, and S/H of its sides."""
     splits, n = learners.splits, residual.shape[0]
     offsets, left_weight, gain = splits.offsets, splits.left_weight, splits.gain
-    total, mass = blocked_sum(residual, n), blocked_sum(sums.curvature, n)
+    total, mass = blocked_sum(residual, n), splits.total_weight
+    if not rule.flat:
+        mass = blocked_sum(sums.curvature, n)
     learner, column, to_beat = -1, 0, -1.0
     for k in range(subset.columns.shape[0]):
         c = subset.columns[k]
@@ -135,10 +137,11 @@ def evaluate_few(terms, rule, rows, sums):
         for i in range(y.shape[0]):
             _, residual[i], _ = evaluate(terms, y[i], score[i])
     else:
+        shortest = 1.0 / rule.limit
         for i in range(y.shape[0]):
-            _, residual[i], curvature[i] = evaluate(terms, y[i], score[i])
-        for i in range(y.shape[0]):
-            curvature[i] = max(curvature[i], abs(residual[i]) / rule.limit)
+            _, r, h = evaluate(terms, y[i], score[i])
+            residual[i] = r
+            curvature[i] = max(h, shortest * abs(r))
     if rows.weighted:
         weight = rows.weight
         for i in range(weight.shape[0]):
@@ -147,8 +150,14 @@ def evaluate_few(terms, rule, rows, sums):
             for i in range(weight.shape[0]):
                 curvature[i] *= weight[i]
     if not rule.flat:
-        sums.rough_residual[:] = residual
-        sums.rough_curvature[:] = curvature
+        to_single(residual, sums.rough_residual)
+        to_single(curvature, sums.rough_curvature)
+
+
+@kernel()
+def to_single(values, out):
+    for i in range(values.shape[0]):  # as a slice it would take four times as long
+        out[i] = values[i]
 
 
 @kernel()

@@ -217,14 +217,15 @@ class BlockOfRun(Protocol):
 
 
 def share_out(blocks: Sequence[BlockOfRun], n_jobs: int, pool: ThreadPoolExecutor) -> None:
-    """Go on with all blocks, in pieces that come out even for the threads."""
+    """Go on with all blocks, some of them in pieces, so that it comes out even for the threads:
+    with two threads and blocks a to e, one does a1 c e and the other b d a2."""
     n_threads = min(n_jobs, len(blocks))
     if n_threads == 1:
         for block in blocks:
             block.go_on(block.n)
         return
-    pieces = 1 if len(blocks) % n_threads == 0 else n_threads
-    free = deque((block, pieces) for block in blocks)
+    over = len(blocks) % n_threads
+    free = deque((block, n_threads if k < over else 1) for k, block in enumerate(blocks))
 
     def work() -> None:
         while True:

@@ -17,8 +17,8 @@ PARAMETERS = """
     subset_size : int, float, "sqrt", "all" or "auto"
         t: a count; a fraction, rounded to the nearest integer, at least 1; the integer part of
         the square root; or all. Smaller is faster per iteration and regularises. ``"auto"``: the
-        square root; with ``selection="thresholds"`` that of the number of features, or one for
-        every 150 rows, whichever is more.
+        square root; with ``selection="thresholds"`` half that of the number of features, or one
+        for every 150 rows, whichever is more.
     groups : list of lists of features, optional
         A partition of the features by index or name. Default: every feature is a group.
     feature_weights : dict or array-like, optional
@@ -74,7 +74,7 @@ PARAMETERS = """
         The share of the training rows that is held out, if no validation rows are given.
     n_iter_no_change : int or "auto"
         How many iterations to wait for the validation loss to fall. ``"auto"``: 200, or
-        40/``learning_rate`` if that is more.
+        20/``learning_rate`` if that is more.
     tol : float
         The smallest relative fall of the validation loss that counts.
     max_bins : int, None, "auto" or "paper"

@@ -29,9 +29,12 @@ PAPER_ROWS = 10_000
 
 ROWS_PER_BIN, FEWEST_BINS = 50, 32
 """Bins of a few rows follow their noise; see docs/defaults.md."""
-BINS_OF_MANY, BINS_OF_FEW = 255, 512
-"""The most bins of ``max_bins="auto"``: what a byte holds, and for few rows of few numbers."""
+BINS_OF_MANY, BINS_OF_FEW, MOST_AUTO_BINS = 255, 512, 2047
+"""The most bins of ``max_bins="auto"``: what a byte holds; for few rows of few numbers; and for many
+rows of features that have few values, but for some."""
 FEW_SPLITS, FEW_ROWS = 5000, 100_000
+_SAMPLE = 10_000
+"""Rows by which features with few values are told."""
 
 _LEAST = "min_weight_fraction_leaf"
 
@@ -49,9 +52,10 @@ class Stumps(LearnerFamily):
     max_bins : int, None, "auto" or "paper"
         Bins per feature, from 2 to 65,536: one threshold fewer than bins. None: a threshold
         between every two distinct values, up to 65,535. ``"auto"``: one bin for 50 rows, at least
-        32 and at most 255; up to 512 if that makes at most 5,000 splits, there are at most 100,000
-        rows, and no missing values or categories. ``"paper"``: 100 bins above 10,000 rows, else
-        None.
+        32 and at most 255. But up to 512 if that makes at most 5,000 splits and there are no
+        missing values or categories; and above 100,000 rows (dense), up to 2,047 if features with
+        more than 255 values have at most 5,000 splits then. ``"paper"``: 100 bins above 10,000
+        rows, else None.
     binning : {"quantile", "hybrid"}
         Thresholds at quantiles, or half of them at quantiles and half evenly spaced between
         smallest and largest value, which keeps the tails of skewed features apart.
@@ -96,17 +100,27 @@ class Stumps(LearnerFamily):
     def with_categorical(self, features: tuple[int, ...]) -> Stumps:
         return replace(self, categorical=features)
 
-    def bins_for(self, n_rows: int, n_features: int, mixed: bool = False) -> int | None:
+    def bins_for(self, X: Any, mixed: bool = False) -> int | None:
         """The most bins of a feature; None for every value. ``mixed``: some have missing values or
         categories."""
+        n_rows, n_features = X.shape
         if self.max_bins == "paper":
             return PAPER_BINS if n_rows > PAPER_ROWS else None
-        if self.max_bins == "auto":
-            most = BINS_OF_MANY
-            if n_rows <= FEW_ROWS and not mixed:
-                most = max(most, min(BINS_OF_FEW, FEW_SPLITS // max(1, n_features)))
-            return min(max(n_rows // ROWS_PER_BIN, FEWEST_BINS), most)
-        return self.max_bins
+        if self.max_bins != "auto":
+            return self.max_bins
+        most = BINS_OF_MANY
+        if n_rows > FEW_ROWS and not scipy.sparse.issparse(X):
+            rich = self._count_rich(X)
+            most = max(most, min(MOST_AUTO_BINS, FEW_SPLITS // max(1, rich)))
+        elif n_rows <= FEW_ROWS and not mixed:
+            most = max(most, min(BINS_OF_FEW, FEW_SPLITS // max(1, n_features)))
+        return min(max(n_rows // ROWS_PER_BIN, FEWEST_BINS), most)
+
+    def _count_rich(self, X: NDArray[np.float64]) -> int:
+        """How many numeric features have more values than a byte holds, among some of the rows."""
+        some = X[:: -(-len(X) // _SAMPLE)]
+        numeric = np.setdiff1d(np.arange(X.shape[1]), self.categorical)
+        return sum(len(np.unique(some[:, g])) > BINS_OF_MANY for g in numeric)
 
     def prepare(
         self,
@@ -119,7 +133,7 @@ class Stumps(LearnerFamily):
     ) -> PreparedStumps | PreparedMixedStumps:
         missing = columns_with_missing(X)
         mixed = bool(self.categorical) or bool(missing.any())
-        plan = make_plan(self.bins_for(X.shape[0], X.shape[1], mixed), self.binning)
+        plan = make_plan(self.bins_for(X, mixed), self.binning)
         total = float(X.shape[0]) if weight is None else float(weight.sum())
         lightest = self.min_weight_fraction_leaf * total
         arrays: Any

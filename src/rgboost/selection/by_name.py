@@ -16,8 +16,8 @@ from .weighted import WeightedGroups
 MANY_ROWS = 10_000
 """From so many rows on ``selection="auto"`` is ``"learners"``."""
 ROWS_PER_THRESHOLD = 150
-"""``selection="thresholds"`` looks at one for every so many rows, but at least at as many as the
-square root of the number of features: the more rows, the less the best of many follows the
+"""``selection="thresholds"`` looks at one for every so many rows, but at least at as many as half
+the square root of the number of features: the more rows, the less the best of many follows the
 noise."""
 
 
@@ -76,4 +76,4 @@ def check_selection(
 
 def threshold_count(n_rows: int, n_features: int) -> int:
     """How many ``selection="thresholds"`` looks at."""
-    return max(1, math.isqrt(n_features), n_rows // ROWS_PER_THRESHOLD)
+    return max(1, math.isqrt(n_features) // 2, n_rows // ROWS_PER_THRESHOLD)

@@ -3,13 +3,14 @@
     python -m benchmarks.quality --data-dir DIR                    # all sets, everybody
     python -m benchmarks.quality --sets adult --only rgboost --set learning_rate=0.1
     python -m benchmarks.quality --sets adult --split 1000         # other rows to test on
+    python -m benchmarks.quality --sets bike --only EBM --set smoothing_rounds=0
 
 Everybody runs at the defaults of the library (EBM without interactions), and the tree libraries
 once more with stumps, so that additive models are compared with additive models. Results of the
 others are kept in ``out/quality`` and not measured again; ``--fresh`` forgets them.
 
 The loss is the mean log-loss, or the mean squared error as a share of the variance of the test
-labels (1 - R^2). Sets of fewer than 20,000 rows to test on are judged by five-fold cross-validation
+labels (1 - R^2). Sets of fewer than 15,000 rows to test on are judged by five-fold cross-validation
 of all their rows, because one split tells little; seconds are then those of the median fold. Losses
 of the test rows are kept, so that the difference of two contestants has a standard error.
 """
@@ -38,7 +39,7 @@ from .quality_table import renew
 
 clock = time.perf_counter
 OUT = Path("out") / "quality"
-FEW_ROWS = 20_000
+FEW_ROWS = 15_000
 FOLDS = 5
 LONG_SECONDS = 10.0
 """Fits that take less are timed three times; the fastest counts."""
@@ -72,13 +73,20 @@ def all_rows(data: QualitySet) -> tuple[Any, NDArray]:
     return (X.tocsr() if scipy.sparse.issparse(X) else X), y
 
 
-def split_again(data: QualitySet, seed: int) -> QualitySet:
+def split_again(data: QualitySet, seed: int, n_rows: int | None = None) -> QualitySet:
     """As many rows to train and to test on, at random: to choose settings by other rows than those
-    of the table."""
+    of the table. Of those to train on the first ``n_rows``."""
     X, y = all_rows(data)
     order = np.random.default_rng(seed).permutation(len(y))
-    train, test = order[: len(data.y)], order[len(data.y) :]
+    train, test = order[: len(data.y)][:n_rows], order[len(data.y) :]
     return QualitySet(data.name, data.task, X[train], y[train], X[test], y[test], data.categorical)
+
+
+def parts_to_judge(data: QualitySet, options: argparse.Namespace) -> Iterator[QualitySet]:
+    """The parts of the table, or one split of its own."""
+    if options.split is None:
+        return parts_of(data)
+    return iter([split_again(data, options.split, options.rows)])
 
 
 def fit_rgboost(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
@@ -219,6 +227,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--split", type=int, help="the seed of a split of its own")
+    parser.add_argument("--rows", type=int, help="so many rows to train on, with --split")
     parser.add_argument("--patience", type=float, default=PATIENCE)
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", dest="more")
     parser.add_argument("--table", type=Path, help="a Markdown file whose table is renewed")
@@ -233,20 +242,25 @@ def _value(text: str) -> Any:
         return text
 
 
-def measure(name: str, which: str, options: argparse.Namespace) -> dict[str, Any]:
-    """A result, from the cache or from a process of its own."""
+def measure(name: str, which: str, shape: str, options: argparse.Namespace) -> dict[str, Any]:
+    """A result, from the cache (if it is of rows of this shape) or from a process of its own."""
     kept = OUT / f"{which}, {name}.json"
     if options.split is not None:
-        kept = OUT / f"split {options.split}" / kept.name
-    if name != "rgboost" and kept.exists() and not options.fresh:
-        return json.loads(kept.read_text())
+        rows = "" if options.rows is None else f", {options.rows} rows"
+        kept = OUT / f"split {options.split}{rows}" / kept.name
+    tuned = name != "rgboost" and bool(options.more)  # not what is kept
+    if name != "rgboost" and kept.exists() and not (options.fresh or tuned):
+        found = json.loads(kept.read_text())
+        if found.get("shape", shape) == shape:
+            return found
     command = [
         sys.executable, "-m", "benchmarks.quality", "--one", "--only", name, "--sets", which,
         "--data-dir", str(options.data_dir), "--threads", str(options.threads),
     ]  # fmt: skip
     if options.split is not None:
         command += ["--split", str(options.split)]
-    if name == "rgboost" and options.more:
+        command += [] if options.rows is None else ["--rows", str(options.rows)]
+    if options.more:
         command += ["--set", *options.more]
     try:
         out = subprocess.run(
@@ -257,8 +271,9 @@ def measure(name: str, which: str, options: argparse.Namespace) -> dict[str, Any
     else:
         lines = (out.stdout if out.returncode == 0 else out.stderr).strip().splitlines()
         found = json.loads(lines[-1]) if out.returncode == 0 else {"error": lines[-1][:200]}
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text(json.dumps(found))
+    if not tuned:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(found))
     return found
 
 
@@ -269,10 +284,9 @@ def main() -> None:
         data = SETS[which](Path(options.data_dir))
         warm_up(name, data, options.threads)
         more = {key: _value(value) for key, value in (pair.split("=") for pair in options.more)}
-        own = options.split is not None
-        parts = [split_again(data, options.split)] if own else list(parts_of(data))
+        parts = list(parts_to_judge(data, options))
         found, losses = judge(name, parts, options.threads, **more)
-        if not own:
+        if options.split is None and not (more and name != "rgboost"):
             OUT.mkdir(parents=True, exist_ok=True)
             np.save(kept_losses(which, name), losses)
         print(json.dumps({"shape": parts[0].shape, **found}))
@@ -280,12 +294,13 @@ def main() -> None:
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for which in options.sets:
         try:
-            SETS[which](Path(options.data_dir))
+            data = SETS[which](Path(options.data_dir))
         except Skip as reason:
             print(which, reason, flush=True)
             continue
+        shape = next(parts_to_judge(data, options)).shape
         for name in options.only:
-            found = measure(name, which, options)
+            found = measure(name, which, shape, options)
             results.setdefault(which, {})[name] = found
             print(which, name, json.dumps(found), flush=True)
         both = all("loss" in results[which].get(name, {}) for name in ("rgboost", "EBM"))

@@ -10,8 +10,8 @@ the rows, once for each split in J: no bins are filled, so it does not matter ho
 With other losses splits are compared by sums in single precision, which take half as long; the
 values of the leaves are in double precision.
 
-Losses of the rows that are held out are exact. Those of the training rows are exact after each
-block; between, what the quadratic models tell is corrected in proportion.
+Losses of the rows that are held out are exact. Those of the training rows are what the quadratic
+models tell, until `set_losses` makes them exact.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ from .loop import subset_of
 
 
 class FewRowsRule(NamedTuple):
-    """``limit``: no step r/h of a row is longer. ``lightest``: the least H of a side. ``flat``: h is
-    the weight of a row, wherever the model is."""
+    """``limit``: no step r/h of a row is longer. ``usual`` is the curvature of a usual row, in whose
+    unit numbers of single precision are; ``lightest`` the least H of a side. ``flat``: h is the
+    weight of a row, wherever the model is."""
 
     learning_rate: float
     limit: float
+    usual: float
     lightest: float
     flat: bool
 
@@ -46,10 +48,10 @@ def run_few_rows(learners, terms, rule, subsets, rows, held_learners, held, reco
     n_iter, n, n_held = record.learner.shape[0], rows.y.shape[0], held.y.shape[0]
     sums = make_sums(rule, rows)
     values = np.empty(max(n, n_held))
-    loss = rows.loss_sums[0]
+    loss, held_loss = rows.loss_sums.sum(), held.loss_sums.sum()
     for m in range(n_iter):
         record.loss[m] = loss
-        record.held_loss[m] = held.loss_sums[0]
+        record.held_loss[m] = held_loss
         evaluate_few(terms, rule, rows, sums)
         pick = search_few(learners, rule, subset_of(subsets, m), rows.residual, sums)
         if pick.learner < 0:
@@ -64,15 +66,27 @@ def run_few_rows(learners, terms, rule, subsets, rows, held_learners, held, reco
         split = pick.learner - learners.splits.offsets[pick.column]
         move(learners.codes[pick.column], split, record.left[m], record.right[m], rows.score)
         move(held_learners.codes[pick.column], split, record.left[m], record.right[m], held.score)
-        held.loss_sums[0] = losses_of_few(terms, held, values)
-    rows.loss_sums[0] = losses_of_few(terms, rows, values)
-    for m in range(n_iter):
-        record.loss[m] += (rows.loss_sums[0] - loss) * m / n_iter
+        held_loss = losses_of_few(terms, held, values)
+    set_sum(rows.loss_sums, loss)
+    set_sum(held.loss_sums, held_loss)
+
+
+@kernel()
+def set_losses(terms, rows):
+    """The sum of losses at the scores, exactly."""
+    set_sum(rows.loss_sums, losses_of_few(terms, rows, np.empty(rows.y.shape[0])))
+
+
+@kernel()
+def set_sum(parts, total):
+    """What chunks of rows sum up to."""
+    parts[:] = 0.0
+    parts[0] = total
 
 
 class Sums(NamedTuple):
     """Curvatures of the rows, and what splits are compared by: residuals and curvatures in single
-    precision, nothing if the curvature is ``flat``."""
+    precision. Nothing if the curvature is ``flat``."""
 
     curvature: NDArray[np.float64]
     rough_residual: NDArray[np.float32]
@@ -81,11 +95,8 @@ class Sums(NamedTuple):
 
 @kernel()
 def make_sums(rule, rows):
-    curvature = np.ones(rows.y.shape[0])
-    if rule.flat and rows.weighted:
-        curvature[:] = rows.weight
-    n_rough = 0 if rule.flat else rows.y.shape[0]
-    return Sums(curvature, np.empty(n_rough, np.float32), np.empty(n_rough, np.float32))
+    n = 0 if rule.flat else rows.y.shape[0]
+    return Sums(np.empty(n), np.empty(n, np.float32), np.empty(n, np.float32))
 
 
 @kernel()
@@ -109,8 +120,8 @@ def search_few(learners, rule, subset, residual, sums):
                 below = left_weight[j]
                 left = left_sum(codes, split, residual)
             else:
-                below = float(left_sum(codes, split, sums.rough_curvature))
-                left = float(left_sum(codes, split, sums.rough_residual))
+                below = rule.usual * left_sum(codes, split, sums.rough_curvature)
+                left = rule.usual * left_sum(codes, split, sums.rough_residual)
             above, right = mass - below, total - left
             if min(below, above) < rule.lightest:
                 continue
@@ -125,6 +136,8 @@ def search_few(learners, rule, subset, residual, sums):
     if not rule.flat:
         below = left_sum(codes, split, sums.curvature)
     above, right = mass - below, total - left
+    if min(below, above) < rule.lightest:  # in single precision it was not
+        return Pick(-1, 0, 0.0, 0.0, 0.0)
     score = left * left / below + right * right / above
     return Pick(learner, column, np.sqrt(score), left / below, right / above)
 
@@ -150,14 +163,14 @@ def evaluate_few(terms, rule, rows, sums):
             for i in range(weight.shape[0]):
                 curvature[i] *= weight[i]
     if not rule.flat:
-        to_single(residual, sums.rough_residual)
-        to_single(curvature, sums.rough_curvature)
+        to_single(residual, 1.0 / rule.usual, sums.rough_residual)
+        to_single(curvature, 1.0 / rule.usual, sums.rough_curvature)
 
 
 @kernel()
-def to_single(values, out):
+def to_single(values, scale, out):
     for i in range(values.shape[0]):  # as a slice it would take four times as long
-        out[i] = values[i]
+        out[i] = scale * values[i]
 
 
 @kernel()

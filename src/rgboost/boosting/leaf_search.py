@@ -25,7 +25,7 @@ from ..losses.tweedie import TweedieTerms
 from ..steps import LeafSearch
 from .line_search import newton_step
 from .rows import TILE
-from .step_length import make_rule, step_values
+from .step_length import make_rule, own_rule, step_values
 
 
 class LeafRule(NamedTuple):
@@ -40,6 +40,12 @@ class LeafRule(NamedTuple):
 def _(step: LeafSearch, loss: Loss, learning_rate: float, n_rows: int) -> LeafRule:
     room = n_rows if isinstance(loss.terms, PinballTerms) else 0
     return LeafRule(learning_rate, np.empty(room), np.empty(room))
+
+
+@own_rule.register
+def _(rule: LeafRule, n_rows: int) -> LeafRule:
+    room = min(n_rows, len(rule.errors))
+    return rule._replace(errors=np.empty(room), weights=np.empty(room))
 
 
 @by_type

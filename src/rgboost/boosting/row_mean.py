@@ -18,11 +18,13 @@ from ..learners import Stumps
 from ..learners.dense_stumps import DenseStumps
 from ..losses import Loss, Softmax, Squared
 from ..selection import RandomThresholds, SelectionRule
+from ..steps import StepRule
 from .callbacks import Callback
 from .curved_rows import LIGHTEST, curvature_of, in_units_of_the_largest
 from .engine import Boosted, enter_all
 from .few_rows_loop import FewRowsRule
 from .fold_mean import mean_of_runs
+from .gram import default_gram_memory
 from .make_problem import make_problem
 from .problem import Problem
 from .quadratic_mean import quadratic_obstacle
@@ -35,16 +37,29 @@ statistics, for each split."""
 MANY_BINS = 255
 LONG_ITERATION = 25_000.0
 """Nanoseconds of an iteration from which quadratic models are faster."""
+MOST_ROWS = 20_000
+"""More rows have blocks of iterations that are too long for those who wait, and sums that are too
+long for single precision."""
 
 
-def pays_by_rows(n_rows: int, n_features: int, selection: SelectionRule, loss: Loss) -> bool:
-    """Whether runs are faster by rows than by statistics."""
+def rows_are_faster(
+    shape: tuple[int, int],
+    selection: SelectionRule,
+    loss: Loss,
+    step: StepRule,
+    learning_rate: float,
+    engine: str,
+) -> bool:
+    """Whether runs by rows are expected to be faster than those by statistics, which are there."""
+    n_rows, n_features = shape
     if not (isinstance(selection, RandomThresholds) and type(selection.t) is int):
         return False
-    t = selection.t
     if type(loss) is Squared:
-        return n_rows * (ENTRY * t + ROW) < SPLIT * n_features * MANY_BINS
-    return n_rows * (ENTRY * t + CURVED_ROW) < LONG_ITERATION
+        cheap = SPLIT * n_features * MANY_BINS
+        return n_rows * (ENTRY * selection.t + ROW) < cheap and engine == "auto"
+    if quadratic_obstacle(loss, step, learning_rate, engine) is not None:
+        return False
+    return n_rows * (ENTRY * selection.t + CURVED_ROW) < LONG_ITERATION
 
 
 def boost_row_mean(
@@ -65,14 +80,18 @@ def boost_row_mean(
 ) -> Boosted | None:
     """The mean of k runs as of `rgboost.boosting.fold_mean.boost_mean`.
 
-    None for losses in Python, for several classes, and for other weak-learners than stumps on a
-    dense matrix of numbers without missing values.
+    None for losses in Python, for several classes, for other weak-learners than stumps on a dense
+    matrix of numbers without missing values, for more than `MOST_ROWS` rows, and where a copy of
+    the bins for every run would take more than ``gram_memory``.
     """
     if engine not in ("auto", "direct") or loss.terms is None or isinstance(loss, Softmax):
         return None
     learner, selection = settings.pop("learner"), settings["selection"]
     if type(learner) is not Stumps or learner.categorical or scipy.sparse.issparse(X):
         return None  # before rows are prepared
+    memory = default_gram_memory() if gram_memory is None else gram_memory
+    if len(y) > MOST_ROWS or (2 * X.size + 32 * len(y)) * (int(fold.max()) + 1) > memory:
+        return None
     if learner.max_bins == "auto" and isinstance(selection, RandomThresholds):
         learner = replace(learner, max_bins=MANY_BINS)  # an iteration costs the same
     with ExitStack() as stack:
@@ -80,7 +99,6 @@ def boost_row_mean(
         step, rate = settings["step"], settings["learning_rate"]
         newton = quadratic_obstacle(loss, step, rate, engine) is None
         newton &= selection.by_learner and learner.leaves == "free"
-        weight = in_units_of_the_largest(weight)
         problem = make_problem(
             X, y, loss=loss, learner=learner, n_iter=1, start_score=start_score, validation=None,
             random_state=random_state, callbacks=tuple(callbacks), weight=weight, **settings,
@@ -93,11 +111,12 @@ def boost_row_mean(
 
 
 def newton_rule(problem: Problem, learning_rate: float) -> FewRowsRule:
-    loss, y, weight = problem.loss, problem.y, problem.weight
+    loss, y = problem.loss, problem.y
     if type(loss) is Squared:
-        return FewRowsRule(learning_rate, np.inf, 0.0, True)
+        return FewRowsRule(learning_rate, np.inf, 1.0, 0.0, True)
     curvature = curvature_of(loss, y, np.full(len(y), problem.start))
+    weight = in_units_of_the_largest(problem.weight)
     usual = float(np.median(curvature if weight is None else curvature * weight))
     limit = loss.newton_limit
     assert limit is not None
-    return FewRowsRule(learning_rate, limit, LIGHTEST * usual, False)
+    return FewRowsRule(learning_rate, limit, usual, LIGHTEST * usual, False)

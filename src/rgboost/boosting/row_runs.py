@@ -17,26 +17,28 @@ from numpy.typing import NDArray
 
 from .._team import Team
 from ..learners.dense_stumps import DenseStumps, take_rows
-from .curved_rows import newton_step
+from ..selection import Subsets
+from .curved_rows import in_units_of_the_largest, newton_step
 from .direct import make_work
-from .few_rows_loop import FewRowsRule, run_few_rows
-from .folds import CHUNK, share_out
+from .few_rows_loop import FewRowsRule, run_few_rows, set_losses
+from .folds import share_out
 from .gram_family import gram_family
 from .loop import Work, run_block
 from .make_problem import start_of, total_weight
 from .problem import Problem
 from .record import Record, make_record
 from .rows import Rows, make_rows, start_rows
+from .step_length import own_rule
 
-LONGEST_CHUNK, ROWS_OF_CHUNK = 1024, 1 << 18
+LONGEST_CHUNK, ROWS_OF_CHUNK = 384, 1 << 19
 """Iterations that the runs do before rules of stopping and callbacks look at them: up to so many,
-and so many rows in all. What they do too much is nothing to a millisecond of Python."""
+and so many rows in all."""
 
 
 @dataclass
 class RowRun:
-    """One of the runs: weak-learners on its training rows and on the others, the rows, where it
-    starts from and its generator.
+    """One of the runs: weak-learners on its training rows and on the others, the rows, the rule of
+    its steps (which may have room of its own), where it starts from and its generator.
 
     ``mass`` and ``held_mass`` are what losses of the two are divided by to have means.
     """
@@ -48,6 +50,7 @@ class RowRun:
     held: Rows
     mass: float
     held_mass: float
+    rule: Any
     rng: np.random.Generator
     work: Work
 
@@ -70,8 +73,10 @@ class RowRuns:
         self, problem: Problem, fold: NDArray[np.int64], seed: int, start_score: float | None
     ) -> None:
         self.problem = problem
-        self.chunk = max(CHUNK, min(LONGEST_CHUNK, ROWS_OF_CHUNK // len(problem.y)))
-        self.block = run_few_rows if isinstance(problem.rule, FewRowsRule) else run_block
+        self.chunk = max(1, min(LONGEST_CHUNK, ROWS_OF_CHUNK // len(problem.y)))
+        self.newton = isinstance(problem.rule, FewRowsRule)
+        # With Newton steps only: other rules may have a ridge, in the unit of the weights.
+        self.weight = in_units_of_the_largest(problem.weight) if self.newton else problem.weight
         self.wants_to_stop = False
         """Whether a callback has asked to stop."""
         n_folds = int(fold.max()) + 1
@@ -90,40 +95,42 @@ class RowRuns:
 
     def go_on(self, n: int) -> list[Record]:
         """n iterations of every run, with the losses before and after them."""
-        blocks = [_RowBlock(self.problem, one, self.block, n) for one in self.folds]
+        blocks = [_RowBlock(self.problem, one, n) for one in self.folds]
         share_out(blocks, self.problem.n_jobs, self.pool)
         return [block.losses_and_choices() for block in blocks]
 
-    def _run(
-        self, held: NDArray[np.bool_], seed: list[int], start_score: float | None
-    ) -> RowRun:
-        problem = self.problem
+    def _run(self, held: NDArray[np.bool_], seed: list[int], start_score: float | None) -> RowRun:
+        problem, family = self.problem, gram_family(self.problem)
         train, others = np.flatnonzero(~held), np.flatnonzero(held)
-        weight = [None if problem.weight is None else problem.weight[some] for some in (train, others)]
-        y = problem.y[train], problem.y[others]
+        y, weight = problem.y[train], _part(self.weight, train)
         start = start_score
-        if start is None and self.block is run_few_rows:
-            start = problem.start + newton_step(problem.loss, y[0], weight[0], problem.start)
+        if start is None and self.newton:
+            start = problem.start + newton_step(problem.loss, y, weight, problem.start)
         elif start is None:
-            start = float(start_of(problem.loss, y[0], weight[0], None))
+            start = float(start_of(problem.loss, y, weight, None))
         arrays: DenseStumps = take_rows(problem.prepared.arrays, train)
-        family = gram_family(problem)
-        statistics = family.statistics(arrays, y[0], weight[0], problem.loss, start, Team(1))
+        statistics = family.statistics(arrays, y, weight, problem.loss, start, Team(1))
         arrays = arrays._replace(splits=family.weighted(*statistics.bin_weights(), 0.0))
-        rows = [make_rows(labels, w, start) for labels, w in zip(y, weight, strict=True)]
-        for some in rows:
+        rows = make_rows(y, weight, start)
+        held_rows = make_rows(problem.y[others], _part(self.weight, others), start)
+        for some in (rows, held_rows):
             start_rows(problem.loss.terms, some)
         return RowRun(
             start=start,
             learners=arrays,
-            rows=rows[0],
+            rows=rows,
             held_learners=take_rows(problem.prepared.arrays, others),
-            held=rows[1],
-            mass=total_weight(y[0], weight[0]),
-            held_mass=total_weight(y[1], weight[1]),
+            held=held_rows,
+            mass=total_weight(y, weight),
+            held_mass=total_weight(held_rows.y, _part(self.weight, others)),
+            rule=own_rule(problem.rule, len(y)),
             rng=np.random.default_rng(seed),
-            work=make_work(problem, rows[0]),
+            work=make_work(problem, rows),
         )
+
+
+def _part(weight: NDArray[np.float64] | None, rows: NDArray[np.int64]) -> Any:
+    return None if weight is None else weight[rows]
 
 
 class _RowBlock:
@@ -131,27 +138,42 @@ class _RowBlock:
 
     needs = -1
 
-    def __init__(self, problem: Problem, run: RowRun, block: Any, n: int) -> None:
+    def __init__(self, problem: Problem, run: RowRun, n: int) -> None:
         self.problem = problem
         self.run = run
-        self.block = block
+        self.subsets: Subsets | None = None
         self.record = make_record(n, problem.prepared.set_bytes)
         self.n = n
         self.done = 0
 
     def go_on(self, until: int) -> None:
+        if until == self.done:
+            return
         problem, run = self.problem, self.run
-        subsets = problem.selection.subsets(problem.prepared.layout, run.rng, until - self.done)
+        if self.subsets is None:  # not before: threads draw side by side
+            self.subsets = problem.selection.subsets(problem.prepared.layout, run.rng, self.n)
         record = Record._make(part[self.done : until] for part in self.record)
         Team(1).run(
-            self.block, run.learners, problem.loss.terms, problem.rule, subsets, run.rows,
-            run.held_learners, run.held, record, run.work,
+            run_few_rows if isinstance(run.rule, FewRowsRule) else run_block,
+            run.learners, problem.loss.terms, run.rule, part_of(self.subsets, self.done, until),
+            run.rows, run.held_learners, run.held, record, run.work,
         )  # fmt: skip
         self.done = until
 
     def losses_and_choices(self) -> Record:
-        """The record, with the losses after the last iteration."""
-        return self.record._replace(
-            loss=np.append(self.record.loss, self.run.rows.loss_sums.sum()),
-            held_loss=np.append(self.record.held_loss, self.run.held.loss_sums.sum()),
-        )
+        """The record, with the losses after the last iteration; exact ones."""
+        run = self.run
+        told = run.rows.loss_sums.sum()
+        if isinstance(run.rule, FewRowsRule):
+            set_losses(self.problem.loss.terms, run.rows)
+        losses = np.append(self.record.loss, told)
+        losses += (run.rows.loss_sums.sum() - told) * np.linspace(0.0, 1.0, self.n + 1)
+        held_losses = np.append(self.record.held_loss, run.held.loss_sums.sum())
+        return self.record._replace(loss=losses, held_loss=held_losses)
+
+
+def part_of(subsets: Subsets, begin: int, end: int) -> Subsets:
+    """The subsets of some of the iterations; one for all stays as it is."""
+    if len(subsets.start) == 2:
+        return subsets
+    return subsets._replace(start=subsets.start[begin : end + 1])

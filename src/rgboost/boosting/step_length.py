@@ -44,6 +44,12 @@ def _(step: LineSearch, loss: Loss, learning_rate: float, n_rows: int) -> Search
     return SearchRule(learning_rate)
 
 
+@functools.singledispatch
+def own_rule(rule: Any, n_rows: int) -> Any:
+    """The same rule for a run of its own, beside others, on so many rows: with room of its own."""
+    return rule
+
+
 @by_type
 def step_values(rule, terms, learners, pick, rows, sums, scratch, seat, goal):
     """(left, right, goal): what to add on the two sides of the pick; ``goal`` is the barrier's."""

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
@@ -16,12 +17,15 @@ from .._team import check_n_jobs
 from .._validation import check_count, check_option, check_positive
 from ..boosting import Boosted, LogProgress, ProgressBar, RunState, Trace, boost
 from ..boosting.callbacks import in_joblib
+from ..boosting.quadratic_mean import quadratic_obstacle
 from ..boosting.stopping import best_iteration
 from ..data.input import InputSchema
+from ..data.mixed_bins import columns_with_missing
 from ..learners import LearnerFamily, Monotone, Stumps
 from ..learners.base import Additive
 from ..losses import Loss, Squared
 from ..selection import RandomThresholds, SelectionRule, check_selection
+from ..selection.by_name import MANY_ROWS
 from ..steps import StepRule, check_step, default_step
 from .fitted_model import FittedModelMixin
 from .folds import FoldPlan
@@ -163,6 +167,18 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             )
         return Monotone(family, self.monotone_constraints)
 
+    def _selection_rule(self, rows: TrainingRows, learner: LearnerFamily) -> SelectionRule:
+        plain = (
+            type(learner) is Stumps
+            and len(rows.present) < MANY_ROWS  # else nobody asks
+            and not (learner.categorical or scipy.sparse.issparse(rows.X))
+            and not columns_with_missing(rows.X).any()
+        )
+        return check_selection(
+            self.selection, self.subset_size, self.feature_weights, self.always_features,
+            shape=(len(rows.present), rows.X.shape[1]), plain=plain,
+        )  # fmt: skip
+
     def _step_rule(self, loss: Loss) -> StepRule:
         if self.step != "auto":
             return check_step(self.step)
@@ -177,6 +193,8 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         """The learning rate of the mean of several runs."""
         if isinstance(selection, RandomThresholds) and type(loss) is Squared:
             return self._given_rate(STEPS_OF_THRESHOLDS)
+        if quadratic_obstacle(loss, self._step_rule(loss), SHORT_STEPS, self.engine) is not None:
+            return self._rate(n_rows)  # steps are those of a single run
         return self._given_rate(LONG_STEPS_OF_MEAN if n_rows >= ROWS_OF_MEAN else SHORT_STEPS)
 
     def _given_rate(self, auto: float) -> float:
@@ -195,11 +213,8 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         """Boost on checked input and store what was fitted; whether Ctrl-C ended it."""
         check_option(self.init, "init", ["zero", "best"])
         check_option(self.engine, "engine", ["auto", "direct", "gram", "surrogate"])
-        selection = check_selection(
-            self.selection, self.subset_size, self.feature_weights, self.always_features,
-            n_rows=len(rows.present), n_features=rows.X.shape[1],
-        )  # fmt: skip
         learner = self._constrained_family()
+        selection = self._selection_rule(rows, learner)
         state = self._state_to_resume(resume)
         seeds = getattr(self, "_seeds", None) if self.warm_start else None
         if seeds is None:

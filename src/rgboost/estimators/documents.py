@@ -13,7 +13,8 @@ PARAMETERS = """
         of one group. ``"groups"``: those of ``subset_size`` groups. Besides, ``"thresholds"``:
         ``subset_size`` of them, spread evenly over the features. Or a rule object of
         `rgboost.selection`, which brings its own t. ``"auto"``: ``"thresholds"`` below 10,000 rows
-        if neither ``subset_size`` nor ``always_features`` is given, else ``"learners"``.
+        (dense) of numbers without gaps, without constraints, if neither ``subset_size`` nor
+        ``always_features`` is given; else ``"learners"``.
     subset_size : int, float, "sqrt", "all" or "auto"
         t: a count; a fraction, rounded to the nearest integer, at least 1; the integer part of
         the square root; or all. Smaller is faster per iteration and regularises. ``"auto"``: the
@@ -52,20 +53,22 @@ PARAMETERS = """
         cross-validation with ``cv`` folds, at most 20,000; see ``ensemble`` for what follows. With
         the squared loss and stumps the folds cost one pass over the data, and bins come from all
         rows. Rows are not held out besides; ``n_iter_no_change`` and ``tol`` end the search.
-        ``"auto"``: ``"cv"`` below 2,000 rows, and wherever statistics give the mean of the folds'
-        models; else up to 20,000 until early stopping ends the fit; and 100 if there are fewer than
-        30 rows.
+        ``"auto"``: ``"cv"`` below 2,000 rows, and with losses whose mean of the folds' models costs
+        little (see ``ensemble``); else up to 20,000 until early stopping ends the fit; and 100 if
+        there are fewer than 30 rows.
     cv : int, splitter or list of (train, test) rows
         The folds of ``max_iter="cv"``: their number, for folds at random (of each class the same
         share); or folds of yours that hold out every row once, as scikit-learn's GroupKFold does.
     ensemble : bool
-        What follows cross-validation. True: where statistics give the ``cv`` models, each of the
-        rows outside a fold, their mean is the model. It predicts better than one of them and needs
-        no further fit, and the mean of additive models is an additive model like others. So it is
-        with the squared loss, and, by quadratic models, with losses that have a Newton step: the
-        logistic one of two classes, exponential, Poisson, gamma, Tweedie. False, and in all other
-        cases (other losses, ``warm_start``, ``resume``, callbacks that look at one run:
-        ``Checkpoint``, ``EarlyStopping``, certificates): a fit to all rows.
+        What follows cross-validation. True: the mean of the ``cv`` models, each of the rows outside
+        a fold. It predicts better than one of them and needs no further fit, and the mean of
+        additive models is an additive model like others. It comes from statistics with the squared
+        loss, and, by quadratic models, with losses that have a Newton step (the logistic one of two
+        classes, exponential, Poisson, gamma, Tweedie); from the rows where these are few, and,
+        after ``max_iter="cv"`` of at most 20,000 rows of numbers, with every loss but those of
+        several classes and those in Python. False, and in all other cases (``warm_start``,
+        ``resume``, callbacks that look at one run: ``Checkpoint``, ``EarlyStopping``,
+        certificates): a fit to all rows.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
         ``X_val, y_val``, or if ``max_iter="auto"`` says so. With validation rows of either kind
@@ -78,10 +81,11 @@ PARAMETERS = """
     tol : float
         The smallest relative fall of the validation loss that counts.
     max_bins : int, None, "auto" or "paper"
-        Bins per feature. ``"auto"``: one for 50 rows, at least 32 and at most 255; up to 512 if
+        Bins per feature. ``"auto"``: one for 50 rows, at least 32 and at most 255. But up to 512 if
         that makes at most 5,000 splits, there are at most 100,000 rows, and no missing values or
-        categories. None: every distinct value is a split. ``"paper"``: 100 above 10,000 rows, None
-        below.
+        categories; above 100,000 rows (dense) up to 2,047 if features with more than 255 values
+        have at most 5,000 splits then; and 255 where runs go by rows because these are few. None:
+        every distinct value is a split. ``"paper"``: 100 above 10,000 rows, None below.
     binning : {{"quantile", "hybrid"}}
         Thresholds at quantiles; or half of them there and half evenly spaced.
     categorical_features : "from_dtype", None, or list of names, indices or booleans
@@ -105,8 +109,8 @@ PARAMETERS = """
         way to the optimum, by other iterates.
     gram_memory : int or None
         Bytes that the statistics of the Gram and surrogate engines may take. None: a quarter of
-        the machine's memory. If it is used up, the direct engine goes on, or in place of the mean
-        of several runs there is one.
+        the machine's memory. If it is used up, the direct engine goes on; means of several runs
+        are then of runs on the rows, if these are few, or there is one run.
     n_jobs : int or None
         Threads. None: as many as the process may use. Results do not depend on it.
     random_state : int, RandomState or None

@@ -17,7 +17,7 @@ from ..boosting.callbacks import Callback
 from ..boosting.cross_validation import cross_validate
 from ..boosting.fold_mean import boost_mean
 from ..boosting.quadratic_mean import boost_quadratic_mean
-from ..boosting.row_mean import boost_row_mean, pays_by_rows
+from ..boosting.row_mean import boost_row_mean, rows_are_faster
 from ..losses import Squared
 from .holdout import StoppingPlan, TrainingRows, count_rarest
 
@@ -65,7 +65,7 @@ class FoldPlan:
         )
 
     def want_mean(self, rows: TrainingRows) -> bool:
-        """Whether the mean of the folds' models is wanted, if it can be had from statistics."""
+        """Whether the mean of the folds' models is wanted, if it can be had."""
         if self.n_iter(rows) is None:
             return True
         by_itself = self.max_iter == "auto" and self.stopping.early_stopping == "auto"
@@ -74,11 +74,12 @@ class FoldPlan:
     def mean(
         self, rows: TrainingRows, settings: dict[str, Any], callbacks: Sequence[Callback]
     ) -> tuple[Boosted, NDArray[np.float64]] | None:
-        """The mean of the folds' models and their losses; None if not from statistics."""
+        """The mean of the folds' models and their losses; None if it cannot be had."""
         folds = self._folds(rows, settings)
         by_statistics = boost_mean if type(settings["loss"]) is Squared else boost_quadratic_mean
         ways = [by_statistics]
-        if pays_by_rows(*rows.X.shape, settings["selection"], settings["loss"]):
+        how = ("selection", "loss", "step", "learning_rate", "engine")
+        if rows_are_faster(rows.X.shape, *(settings[name] for name in how)):
             ways = [boost_row_mean, by_statistics]
         elif self.n_iter(rows) is None:  # k runs will be needed anyway
             ways = [by_statistics, boost_row_mean]

@@ -45,7 +45,8 @@ def count_rarest(rows: TrainingRows, stratified: bool) -> int:
 
 PATIENCE, USUAL_STEPS = 200, 0.1
 """``n_iter_no_change="auto"``: so many iterations with such a learning rate or a greater one, and
-more in proportion with a smaller one."""
+more in proportion with a smaller one, up to a limit."""
+LONGEST_WAIT = 1e6
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,8 @@ class StoppingPlan:
     def make_rule(self, learning_rate: float) -> EarlyStopping:
         patience = self.n_iter_no_change
         if type(patience) is str:
-            patience = max(PATIENCE, math.ceil(PATIENCE * USUAL_STEPS / learning_rate))
+            steps = min(USUAL_STEPS / learning_rate, LONGEST_WAIT)
+            patience = max(PATIENCE, math.ceil(PATIENCE * steps))
         return EarlyStopping(patience, self.tol)
 
     def holds_out(self, rows: TrainingRows, max_iter: Any, stratified: bool) -> bool:

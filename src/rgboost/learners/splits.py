@@ -103,20 +103,24 @@ def best_allowed(scores, n, subset, k, first, base):
     """(score, split) of the best of the n splits of column k of J, from their scores.
 
     -inf bars a split; (-1, -1) if all of them are barred. ``first`` is the number of the column's
-    first weak-learner. Scores are moved.
+    first weak-learner. One that is in J several times (`RandomThresholds`) is looked at as often.
     """
-    chosen = subset.learners[:0]
-    if subset.restricted:
-        chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
-        n = chosen.shape[0]
-        for i in range(n):  # chosen ascend: nothing is overwritten before it is read
-            scores[i] = scores[chosen[i] - first]
-    best = largest(scores, n)
+    if not subset.restricted:
+        best = largest(scores, n)
+        if best < 0.0:
+            return -1.0, -1
+        i = first_of_ties(scores, best, base)
+        return scores[i] + base, i
+    chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
+    best = -1.0
+    for j in chosen:
+        best = max(best, scores[j - first])
     if best < 0.0:
         return -1.0, -1
-    i = first_of_ties(scores, best, base)
-    split = chosen[i] - first if subset.restricted else i
-    return scores[i] + base, split
+    i = 0
+    while scores[chosen[i] - first] < best - TIE * (best + base):
+        i += 1
+    return scores[chosen[i] - first] + base, chosen[i] - first
 
 
 @scalar()
@@ -173,14 +177,14 @@ def expected_sum(splits, total):
 @kernel()
 def pick_split(splits, column, learner, left_sum, total):
     """The unit vector b of a split: constant on each side, with <b, r> >= 0."""
+    if splits.gain[learner] == 0.0:  # an empty side, in one of several folds
+        return Pick(learner, column, 0.0, 0.0, 0.0)
     right_sum = total - left_sum
     if splits.signed:
         height = 1.0 / math.sqrt(splits.total_weight)
         if left_sum < right_sum:
             height = -height
         return Pick(learner, column, height * (left_sum - right_sum), height, -height)
-    if splits.gain[learner] == 0.0:  # an empty side, in one of several folds
-        return Pick(learner, column, 0.0, 0.0, 0.0)
     left_weight = splits.left_weight[learner]
     left = left_sum / left_weight
     right = right_sum / (splits.total_weight - left_weight)

@@ -52,10 +52,10 @@ class Stumps(LearnerFamily):
     max_bins : int, None, "auto" or "paper"
         Bins per feature, from 2 to 65,536: one threshold fewer than bins. None: a threshold
         between every two distinct values, up to 65,535. ``"auto"``: one bin for 50 rows, at least
-        32 and at most 255. But up to 512 if that makes at most 5,000 splits and there are no
-        missing values or categories; and above 100,000 rows (dense), up to 2,047 if features with
-        more than 255 values have at most 5,000 splits then. ``"paper"``: 100 bins above 10,000
-        rows, else None.
+        32 and at most 255. But up to 512 if that makes at most 5,000 splits, there are at most
+        100,000 rows, and no missing values or categories; and above 100,000 rows (dense) up to
+        2,047 if features with more than 255 values have at most 5,000 splits then. ``"paper"``:
+        100 bins above 10,000 rows, else None.
     binning : {"quantile", "hybrid"}
         Thresholds at quantiles, or half of them at quantiles and half evenly spaced between
         smallest and largest value, which keeps the tails of skewed features apart.
@@ -119,8 +119,12 @@ class Stumps(LearnerFamily):
     def _count_rich(self, X: NDArray[np.float64]) -> int:
         """How many numeric features have more values than a byte holds, among some of the rows."""
         some = X[:: -(-len(X) // _SAMPLE)]
-        numeric = np.setdiff1d(np.arange(X.shape[1]), self.categorical)
-        return sum(len(np.unique(some[:, g])) > BINS_OF_MANY for g in numeric)
+        count = 0
+        for g in np.setdiff1d(np.arange(X.shape[1]), self.categorical):
+            count += len(np.unique(some[:, g])) > BINS_OF_MANY
+            if count * BINS_OF_MANY > FEW_SPLITS:  # one more makes no difference
+                break
+        return count
 
     def prepare(
         self,

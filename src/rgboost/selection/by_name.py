@@ -27,23 +27,26 @@ def check_selection(
     feature_weights: Any = None,
     always_features: Sequence[int | str] | None = None,
     *,
-    n_rows: int,
-    n_features: int,
+    shape: tuple[int, int] = (0, 0),
+    plain: bool = False,
 ) -> SelectionRule:
     """A rule from its name ("auto", "all", "learners", "group", "groups", "thresholds") and t, or
     the rule itself.
 
+    ``shape`` are the numbers of rows and features; ``plain`` tells that all weak-learners are
+    thresholds of numbers.
+
     With weights, or features that are always in J, "group" and "groups" are `WeightedGroups`; with
     such features "learners" is `RandomLearnersAndAlways`.
     """
-    if selection == "auto":
-        few = n_rows < MANY_ROWS and subset_size == "auto" and always_features is None
-        selection = "thresholds" if few and feature_weights is None else "learners"
     if feature_weights is not None and selection not in ("group", "groups"):
         raise ValueError(
             f"feature_weights need selection='group' or 'groups', got selection={selection!r}; "
             "a rule object has its own (see WeightedGroups)."
         )
+    if selection == "auto":
+        few = plain and shape[0] < MANY_ROWS and subset_size == "auto"
+        selection = "thresholds" if few and always_features is None else "learners"
     if always_features is not None and selection not in ("learners", "group", "groups"):
         raise ValueError(
             "always_features need selection='learners', 'group' or 'groups', got "
@@ -53,7 +56,7 @@ def check_selection(
         return selection
     always, t = tuple(always_features or ()), subset_size
     if t == "auto":
-        t = threshold_count(n_rows, n_features) if selection == "thresholds" else "sqrt"
+        t = threshold_count(*shape) if selection == "thresholds" else "sqrt"
     if always and selection == "learners":
         return RandomLearnersAndAlways(t, always)
     if always or feature_weights is not None:

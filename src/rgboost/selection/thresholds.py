@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -38,7 +39,7 @@ class RandomThresholds(LearnerRule):
 
     def size(self, layout: Layout) -> tuple[int, int]:
         n = layout.n_learners
-        t = min(self.t, max(n, 1)) if type(self.t) is int else self.t
+        t = min(self.t, max(n, 1)) if isinstance(self.t, numbers.Integral) else self.t
         return resolve_subset_size(t, max(n, 1), of="weak-learners", available=n), n
 
     def draw(self, layout: Layout, rng: np.random.Generator, n_draws: int) -> NDArray[np.int64]:

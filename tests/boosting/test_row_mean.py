@@ -1,0 +1,280 @@
+"""Means of runs by rows: against honest fits, and against Newton boosting written down naively."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from rgboost import RGBMClassifier, RGBMRegressor, Stumps, boost
+from rgboost.boosting import EarlyStopping, Validation
+from rgboost.boosting.curved_rows import LIGHTEST
+from rgboost.boosting.row_mean import boost_row_mean, rows_are_faster
+from rgboost.losses import Huber, Logistic, Poisson, Quantile, Squared
+from rgboost.selection import RandomGroups, RandomLearners, RandomThresholds
+from rgboost.steps import ConstantStep, LeafSearch, NewtonStep
+from tests.conftest import JIT
+
+K = 3
+NEVER = EarlyStopping(10**9, 0.0)
+SETTINGS = dict(
+    learner=Stumps(), step=NewtonStep(), learning_rate=0.3, start_score=None, groups=None,
+    names=None, n_jobs=1, random_state=5, rule=NEVER,
+)  # fmt: skip
+
+
+def data(weighted=False, n=240):
+    """Few values a feature, all of them in the training rows of every fold: honest fits to the
+    rows of a fold have the bins of all rows."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 12, size=(n, 5)).astype(float)
+    y = np.sin(X[:, 0]) + 0.1 * X[:, 1] + rng.normal(size=n)
+    fold = rng.integers(0, K, size=n)
+    return X, y, fold, rng.random(n) + 0.1 if weighted else None
+
+
+def part(weight, rows):
+    return None if weight is None else weight[rows]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("loss", "step", "selection"),
+    [
+        (Squared(), NewtonStep(), RandomLearners(4)),
+        (Squared(), ConstantStep(), RandomLearners(1)),
+        (Squared(), NewtonStep(), RandomGroups(2)),
+        (Huber(0.5), ConstantStep(), RandomGroups(2)),
+        (Huber(0.5), ConstantStep(), RandomLearners(3)),
+        (Quantile(0.3), LeafSearch(), RandomLearners(9)),
+    ],
+    ids=str,
+)
+def test_runs_are_those_of_honest_fits(loss, step, selection, weighted):
+    X, y, fold, weight = data(weighted)
+    settings = {**SETTINGS, "step": step, "selection": selection, "loss": loss}
+    mean = boost_row_mean(X, y, fold, n_iter=60, weight=weight, **settings)
+    path = mean.trace
+    del settings["rule"]
+    held_loss, mass = np.zeros(61), 0.0
+    for k in range(K):
+        train, held = fold != k, fold == k
+        one = boost(
+            X[train], y[train], n_iter=60, weight=part(weight, train), engine="direct",
+            validation=Validation(X[held], y[held], part(weight, held)),
+            **{**settings, "random_state": [5, k]},
+        )  # fmt: skip
+        np.testing.assert_array_equal(path.learner[k::K], one.trace.learner)
+        np.testing.assert_allclose(K * path.left[k::K], one.trace.left, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(K * path.right[k::K], one.trace.right, rtol=1e-7, atol=1e-9)
+        its_mass = held.sum() if weight is None else weight[held].sum()
+        held_loss += one.trace.validation_loss * its_mass
+        mass += its_mass
+    np.testing.assert_allclose(path.validation_loss[::K], held_loss / mass, rtol=1e-8)
+
+
+def naive_run(X, y, w, train, held, loss, selection, layout, rng, rate, start, n_iter):
+    """Newton boosting on some rows: path, and the losses of the two kinds of rows."""
+    values = [np.unique(column) for column in X.T]
+    cut = np.concatenate([(v[1:] + v[:-1]) / 2 for v in values])
+    feature = np.repeat(np.arange(X.shape[1]), [len(v) - 1 for v in values])
+    f = np.full(len(y), start(train))
+    null = np.maximum(
+        loss.curvature(y, np.full(len(y), start(slice(None)))),
+        np.abs(loss.residual(y, np.full(len(y), start(slice(None))))) / loss.newton_limit,
+    )
+    lightest = LIGHTEST * np.median(w * null)
+    path, losses = [], []
+    for draw in selection.draw(layout, rng, n_iter):
+        losses.append([(w * loss.value(y, f))[rows].sum() for rows in (train, held)])
+        r, h = loss.residual(y, f), loss.curvature(y, f)
+        h = w * np.maximum(h, np.abs(r) / loss.newton_limit)
+        r = w * r
+        best = (-1.0, -1, 0.0, 0.0)
+        for j in draw:
+            left = X[:, feature[j]] < cut[j]
+            sides = [train & left, train & ~left]
+            S, H = ([values[side].sum() for side in sides] for values in (r, h))
+            if min(H) < lightest:
+                continue
+            score = S[0] ** 2 / H[0] + S[1] ** 2 / H[1]
+            if score > best[0] * (1 + 1e-9):
+                best = (score, j, rate * S[0] / H[0], rate * S[1] / H[1])
+        _, j, left_value, right_value = best
+        path.append(best[1:])
+        if j >= 0:
+            f = f + np.where(X[:, feature[j]] < cut[j], left_value, right_value)
+    losses.append([(w * loss.value(y, f))[rows].sum() for rows in (train, held)])
+    return np.array(path), np.array(losses)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("loss", [Logistic(), Poisson()], ids=str)
+@pytest.mark.parametrize("selection", [RandomThresholds(3), RandomThresholds(12)], ids=str)
+def test_newton_runs_are_those_of_the_formula(loss, selection, weighted):
+    X, y, fold, weight = data(weighted)
+    y = np.where(y > 0.5, 1.0, -1.0) if isinstance(loss, Logistic) else np.exp(y).round()
+    n_iter, rate = 80, 0.3
+    found = boost_row_mean(
+        X, y, fold, n_iter=n_iter, weight=weight, loss=loss,
+        **{**SETTINGS, "selection": selection, "learning_rate": rate},
+    ).trace  # fmt: skip
+    w = np.ones(len(y)) if weight is None else weight / weight.max()
+    null = loss.best_constant(y, w)
+
+    def start(rows):
+        """A Newton step from the best constant of all rows."""
+        if isinstance(rows, slice):
+            return null
+        score = np.full(len(y), null)
+        r, h = loss.residual(y, score), loss.curvature(y, score)
+        h = np.maximum(h, np.abs(r) / loss.newton_limit)
+        return null + (w * r)[rows].sum() / (w * h)[rows].sum()
+
+    layout, sums, masses = Stumps().prepare(X, w).layout, np.zeros((n_iter + 1, 2)), np.zeros(2)
+    for k in range(K):
+        path, losses = naive_run(
+            X, y, w, fold != k, fold == k, loss, selection, layout,
+            np.random.default_rng([5, k]), rate, start, n_iter,
+        )  # fmt: skip
+        np.testing.assert_array_equal(found.learner[k::K], path[:, 0])
+        np.testing.assert_allclose(K * found.left[k::K], path[:, 1], rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(K * found.right[k::K], path[:, 2], rtol=1e-6, atol=1e-9)
+        sums += losses / [w[fold != k].sum() * K, 1.0]
+        masses[1] += w[fold == k].sum()
+    np.testing.assert_allclose(found.validation_loss[::K], sums[:, 1] / masses[1], rtol=1e-9)
+    np.testing.assert_allclose(found.train_loss[[0, -1]], sums[[0, -1], 0], rtol=1e-9)
+    told = np.abs(found.train_loss[::K] - sums[:, 0]).max()
+    assert told < 0.05 * (sums[0, 0] - sums[-1, 0])
+
+
+@pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=str)
+def test_more_rows_than_a_chunk(loss):
+    """Losses of many rows are sums of those of chunks, whoever makes them."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, size=(19_000, 2)).astype(float)
+    y = np.where(X[:, 0] + rng.normal(size=len(X)) > 1.5, 1.0, -1.0)
+    fold = rng.integers(0, 2, len(X))
+    found = boost_row_mean(
+        X, y, fold, n_iter=140, loss=loss, **{**SETTINGS, "selection": RandomThresholds(2)}
+    )
+    score = found.model.score(X)
+    value = loss.value(y, score).mean()
+    assert abs(found.trace.validation_loss[-1] - value) < 0.004
+    assert abs(found.trace.train_loss[-1] - value) < 0.004
+    assert (np.diff(found.trace.train_loss[::2]) < 1e-12).all()
+
+
+def test_units_of_weights_do_not_matter():
+    X, y, fold, weight = data(weighted=True)
+    settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": Logistic()}
+    signs = np.where(y > 0.5, 1.0, -1.0)
+    one, other = (
+        boost_row_mean(X, signs, fold, n_iter=30, weight=unit * weight, **settings).trace
+        for unit in (1.0, 2.0**-1000)
+    )
+    np.testing.assert_array_equal(one.learner, other.learner)
+    np.testing.assert_allclose(one.left, other.left, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, 8])
+@pytest.mark.parametrize(
+    ("loss", "step"),
+    [(Squared(), NewtonStep()), (Logistic(), NewtonStep()), (Quantile(0.3), LeafSearch())],
+    ids=str,
+)
+def test_threads_change_nothing(loss, step, n_jobs):
+    if not JIT:
+        pytest.skip("threads need compiled code")
+    X, y, fold, _ = data()
+    y = np.where(y > 0.5, 1.0, -1.0) if isinstance(loss, Logistic) else y
+    settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": loss, "step": step}
+    alone = boost_row_mean(X, y, fold, n_iter=700, **settings).trace
+    together = boost_row_mean(X, y, fold, n_iter=700, **{**settings, "n_jobs": n_jobs}).trace
+    for name in ("learner", "left", "right", "train_loss", "validation_loss"):
+        np.testing.assert_array_equal(getattr(alone, name), getattr(together, name))
+
+
+@pytest.mark.parametrize("unit", [1e-50, 1e45])
+def test_units_of_labels_do_not_matter(unit):
+    X, y, fold, _ = data()
+    settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": Poisson(), "n_iter": 60}
+    one = boost_row_mean(X, np.exp(y), fold, **settings).trace
+    other = boost_row_mean(X, unit * np.exp(y), fold, **settings).trace
+    np.testing.assert_array_equal(one.learner, other.learner)
+    np.testing.assert_allclose(one.left, other.left, rtol=1e-6, atol=1e-12)
+
+
+def test_weights_that_vanish_beside_the_largest():
+    X, y, fold, _ = data()
+    weight = np.where(np.arange(len(y)) % 3 == 0, 1e-200, 1e150)
+    for loss in (Squared(), Huber(0.5)):
+        found = boost_row_mean(
+            X, y, fold, n_iter=20, weight=weight, loss=loss,
+            **{**SETTINGS, "selection": RandomThresholds(3), "step": ConstantStep()},
+        )  # fmt: skip
+        assert np.isfinite(found.model.score(X)).all()
+
+
+@pytest.mark.parametrize("selection", [RandomThresholds(1), RandomGroups(1)], ids=str)
+@pytest.mark.parametrize("loss", [Squared(), Huber(0.5)], ids=str)
+def test_a_value_that_only_one_fold_has_is_not_chosen_without_it(loss, selection):
+    X, y, fold, _ = data()
+    X = np.column_stack([X[:, 0], (fold == 0) & (X[:, 0] > 9)]).astype(float)
+    settings = {**SETTINGS, "selection": selection, "loss": loss, "step": ConstantStep()}
+    found = boost_row_mean(X, y, fold, n_iter=60, **settings).trace
+    moved = (found.feature == 1) & ((found.left != 0) | (found.right != 0))
+    assert not moved[::K].any()
+    assert moved[1::K].any()
+    assert np.isfinite(found.validation_loss).all()
+
+
+def test_what_cannot_go_by_rows():
+    X, y, fold, _ = data()
+    with_gap = X.copy()
+    with_gap[3, 1] = np.nan
+    settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": Squared(), "n_iter": 5}
+    for rows, more in [
+        (scipy.sparse.csr_array(X), {}),
+        (with_gap, {}),
+        (X, {"learner": Stumps(categorical=(1,))}),
+        (X, {"engine": "gram"}),
+        (X, {"gram_memory": X.size}),
+    ]:
+        assert boost_row_mean(rows, y, fold, **{**settings, **more}) is None
+
+
+@pytest.mark.parametrize(
+    ("shape", "loss", "more", "faster"),
+    [
+        ((941, 90), Squared(), {}, True),
+        ((9000, 5), Squared(), {}, False),
+        ((3000, 57), Logistic(), {}, True),
+        ((3000, 57), Logistic(), {"learning_rate": 1.5}, False),
+        ((3000, 57), Logistic(), {"engine": "direct"}, False),
+        ((3000, 57), Huber(), {}, False),
+        ((100_000, 57), Logistic(), {}, False),
+        ((941, 90), Squared(), {"selection": RandomLearners(6)}, False),
+    ],
+)
+def test_where_rows_are_faster(shape, loss, more, faster):
+    how = dict(selection=RandomThresholds(6), step=NewtonStep(), learning_rate=0.2, engine="auto")
+    assert rows_are_faster(shape, loss=loss, **{**how, **more}) == faster
+
+
+@pytest.mark.parametrize(
+    ("model", "more"),
+    [
+        (RGBMRegressor(), {}),
+        (RGBMClassifier(), {}),
+        (RGBMRegressor(loss="huber"), {"selection": "groups"}),
+        (RGBMRegressor(loss="absolute"), {}),
+        (RGBMRegressor(loss="log-cosh"), {}),
+    ],
+    ids=str,
+)
+def test_few_rows_have_means_whatever_the_loss(model, more):
+    X, y, _, _ = data()
+    y = np.where(y > 0.5, "yes", "no") if isinstance(model, RGBMClassifier) else y
+    model = model.set_params(random_state=0, n_jobs=1, n_iter_no_change=30, **more).fit(X, y)
+    assert model.trace_.engine == "direct: the mean of 5 runs"
+    assert model.best_iteration_ % 5 == 0
+    assert model.score(X, y) > 0.2

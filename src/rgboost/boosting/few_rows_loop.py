@@ -11,7 +11,7 @@ With other losses splits are compared by sums in single precision, which take ha
 values of the leaves are in double precision.
 
 Losses of the rows that are held out are exact. Those of the training rows are what the quadratic
-models tell, until `set_losses` makes them exact.
+models tell: with the squared loss that is exact, with others until `set_losses` makes them so.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
+from .._jit import kernel, scalar
 from .._math import blocked_sum
 from ..learners.dense_stumps import left_sum
 from ..learners.kernels import TIE, Pick
@@ -99,7 +99,7 @@ def make_sums(rule, rows):
     return Sums(np.empty(n), np.empty(n, np.float32), np.empty(n, np.float32))
 
 
-@kernel()
+@scalar()
 def search_few(learners, rule, subset, residual, sums):
     """The best split in J: <b, r>, and S/H of its sides."""
     splits, n = learners.splits, residual.shape[0]
@@ -142,7 +142,7 @@ def search_few(learners, rule, subset, residual, sums):
     return Pick(learner, column, np.sqrt(score), left / below, right / above)
 
 
-@kernel()
+@scalar()
 def evaluate_few(terms, rule, rows, sums):
     """Residuals and curvatures, with weights, at the scores."""
     y, score, residual, curvature = rows.y, rows.score, rows.residual, sums.curvature
@@ -167,13 +167,13 @@ def evaluate_few(terms, rule, rows, sums):
         to_single(curvature, 1.0 / rule.usual, sums.rough_curvature)
 
 
-@kernel()
+@scalar()
 def to_single(values, scale, out):
     for i in range(values.shape[0]):  # as a slice it would take four times as long
         out[i] = scale * values[i]
 
 
-@kernel()
+@scalar()
 def losses_of_few(terms, rows, values):
     """The sum of losses."""
     y, score = rows.y, rows.score
@@ -186,7 +186,7 @@ def losses_of_few(terms, rows, values):
     return blocked_sum(values, y.shape[0])
 
 
-@kernel()
+@scalar()
 def move(codes, split, left, right, score):
     """Add the values of the leaves."""
     for i in range(score.shape[0]):

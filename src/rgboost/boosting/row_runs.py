@@ -30,7 +30,7 @@ from .record import Record, make_record
 from .rows import Rows, make_rows, start_rows
 from .step_length import own_rule
 
-LONGEST_CHUNK, ROWS_OF_CHUNK = 384, 1 << 19
+LONGEST_CHUNK, ROWS_OF_CHUNK = 320, 1 << 19
 """Iterations that the runs do before rules of stopping and callbacks look at them: up to so many,
 and so many rows in all."""
 
@@ -104,7 +104,7 @@ class RowRuns:
         train, others = np.flatnonzero(~held), np.flatnonzero(held)
         y, weight = problem.y[train], _part(self.weight, train)
         start = start_score
-        if start is None and self.newton:
+        if start is None and self.newton and not problem.rule.flat:
             start = problem.start + newton_step(problem.loss, y, weight, problem.start)
         elif start is None:
             start = float(start_of(problem.loss, y, weight, None))
@@ -164,10 +164,10 @@ class _RowBlock:
         """The record, with the losses after the last iteration; exact ones."""
         run = self.run
         told = run.rows.loss_sums.sum()
-        if isinstance(run.rule, FewRowsRule):
-            set_losses(self.problem.loss.terms, run.rows)
         losses = np.append(self.record.loss, told)
-        losses += (run.rows.loss_sums.sum() - told) * np.linspace(0.0, 1.0, self.n + 1)
+        if isinstance(run.rule, FewRowsRule) and not run.rule.flat:
+            set_losses(self.problem.loss.terms, run.rows)
+            losses += (run.rows.loss_sums.sum() - told) * np.linspace(0.0, 1.0, self.n + 1)
         held_losses = np.append(self.record.held_loss, run.held.loss_sums.sum())
         return self.record._replace(loss=losses, held_loss=held_losses)
 

@@ -77,7 +77,7 @@ PARAMETERS = """
         The share of the training rows that is held out, if no validation rows are given.
     n_iter_no_change : int or "auto"
         How many iterations to wait for the validation loss to fall. ``"auto"``: 200, or
-        20/``learning_rate`` if that is more.
+        15/``learning_rate`` if that is more.
     tol : float
         The smallest relative fall of the validation loss that counts.
     max_bins : int, None, "auto" or "paper"

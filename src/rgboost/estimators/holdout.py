@@ -43,7 +43,7 @@ def count_rarest(rows: TrainingRows, stratified: bool) -> int:
     return int(np.unique(rows.y[rows.present], return_counts=True)[1].min())
 
 
-PATIENCE, USUAL_STEPS = 200, 0.1
+PATIENCE, USUAL_STEPS = 200, 0.075
 """``n_iter_no_change="auto"``: so many iterations with such a learning rate or a greater one, and
 more in proportion with a smaller one, up to a limit."""
 LONGEST_WAIT = 1e6

@@ -32,7 +32,7 @@ ROWS_PER_BIN, FEWEST_BINS = 50, 32
 BINS_OF_MANY, BINS_OF_FEW, MOST_AUTO_BINS = 255, 512, 2047
 """The most bins of ``max_bins="auto"``: what a byte holds; for few rows of few numbers; and for many
 rows of features that have few values, but for some."""
-FEW_SPLITS, FEW_ROWS = 5000, 100_000
+FEW_SPLITS, FEW_ROWS = 4800, 100_000
 _SAMPLE = 10_000
 """Rows by which features with few values are told."""
 

@@ -49,10 +49,11 @@ class RandomThresholds(LearnerRule):
             return out
         of_each, of_some = divmod(t, len(columns))
         uniform = rng.random((n_draws, t + of_some))  # in one call: blocks of any length agree
-        some = columns[subsets_of_uniform(uniform[:, t:].copy(), len(columns))]
-        every = np.broadcast_to(np.repeat(columns, of_each), (n_draws, t - of_some))
+        drawn = columns[subsets_of_uniform(uniform[:, t:].copy(), len(columns))]
+        if of_each:
+            every = np.broadcast_to(np.repeat(columns, of_each), (n_draws, t - of_some))
+            drawn = np.concatenate([every, drawn], axis=1)
         left_weight = np.empty(0) if layout.left_weight is None else layout.left_weight
-        drawn = np.concatenate([every, some], axis=1)
         pick_thresholds(layout.offsets, left_weight, layout.total_weight, drawn, uniform, out)
         if of_each:  # in one of several, columns come in order already
             out.sort(axis=1)

@@ -58,7 +58,7 @@ def test_no_more_thresholds_than_there_are():
 
 
 @pytest.mark.parametrize(
-    ("given", "shape", "plain", "rule"),
+    ("given", "shape", "spread", "rule"),
     [
         (("auto", "auto"), (500, 9), True, RandomThresholds(3)),
         (("auto", "auto"), (90, 9), True, RandomThresholds(1)),
@@ -74,8 +74,8 @@ def test_no_more_thresholds_than_there_are():
     ],
     ids=str,
 )
-def test_the_rule_by_rows(given, shape, plain, rule):
-    assert check_selection(*given, shape=shape, plain=plain) == rule
+def test_the_rule_by_rows(given, shape, spread, rule):
+    assert check_selection(*given, shape=shape, spread=spread) == rule
 
 
 def test_a_threshold_that_is_in_the_subset_twice():
@@ -94,7 +94,7 @@ def test_several_classes_look_at_every_threshold():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, size=(3000, 2)).astype(float)
     y = np.where(X[:, 0] > 1, 2, rng.integers(0, 2, len(X)))
-    model = RGBMClassifier(max_iter=30, random_state=0, n_jobs=1).fit(X, y)
+    model = RGBMClassifier(selection="thresholds", max_iter=30, random_state=0, n_jobs=1).fit(X, y)
     assert model.subset_size_ == 4
     proba = model.predict_proba(X)
     assert proba[X[:, 0] > 1, 2].min() > 0.8

@@ -157,7 +157,7 @@ def test_a_leg_that_raises_the_loss_is_dropped(monkeypatch):
     assert (np.abs(found.model.score(X)) < 20).all()
 
 
-def test_where_no_leg_helps_there_is_a_single_run(monkeypatch):
+def test_where_no_leg_helps_runs_go_by_rows(monkeypatch):
     X, y, fold = data(600)
     curvature = curved_rows.curvature_of
     monkeypatch.setattr(curved_rows, "curvature_of", lambda *given: 1e-9 * curvature(*given))
@@ -165,8 +165,8 @@ def test_where_no_leg_helps_there_is_a_single_run(monkeypatch):
         X, y, fold, loss=Logistic(), n_iter=2000, rule=EarlyStopping(**RULE), **SETTINGS
     )
     assert found is None
-    model = RGBMClassifier(random_state=0).fit(X, y)
-    assert "mean" not in model.trace_.engine
+    model = RGBMClassifier(selection="learners", random_state=0).fit(X, y)
+    assert model.trace_.engine == "direct: the mean of 5 runs"
     assert model.score(X, y) > 0.7
 
 
@@ -175,7 +175,9 @@ def test_the_mean_predicts_better_than_one_run():
     X_test, y_test, _ = data(20_000, seed=4)
     losses = {}
     for ensemble in (True, False):
-        model = RGBMClassifier(random_state=0, ensemble=ensemble, max_iter="cv").fit(X, y)
+        model = RGBMClassifier(
+            selection="learners", random_state=0, ensemble=ensemble, max_iter="cv"
+        ).fit(X, y)
         losses[ensemble] = Logistic(0.0).value(y_test, model.decision_function(X_test)).mean()
         assert ("quadratic models" in model.trace_.engine) == ensemble
     assert losses[True] < losses[False]
@@ -190,7 +192,9 @@ def test_losses_of_positive_means(name):
     y = np.maximum(y, 1e-3) if name == "gamma" else y
     losses = {}
     for ensemble in (True, False):
-        model = RGBMRegressor(loss=name, random_state=0, ensemble=ensemble).fit(X[:2000], y[:2000])
+        model = RGBMRegressor(
+            loss=name, selection="learners", random_state=0, ensemble=ensemble
+        ).fit(X[:2000], y[:2000])
         assert ("quadratic models" in model.trace_.engine) == ensemble
         losses[ensemble] = model.loss_.value(y[2000:], np.log(model.predict(X[2000:]))).mean()
     assert losses[True] < losses[False]
@@ -212,7 +216,8 @@ def test_threads_do_not_change_it(kind, monkeypatch):
     rows = scipy.sparse.csr_array(np.where(X > 0, X, 0.0)) if kind == "sparse" else X
     fits = [
         RGBMClassifier(
-            random_state=0, n_jobs=n, categorical_features=categorical, max_bins=16
+            random_state=0, n_jobs=n, categorical_features=categorical, max_bins=16,
+            selection="learners",
         ).fit(rows, y, weight)
         for n in (1, 3)
     ]  # fmt: skip
@@ -244,7 +249,9 @@ def test_where_gram_rows_do_not_fit_there_is_a_single_run(monkeypatch):
     monkeypatch.setattr(quadratic_mean, "takes_statistics", lambda *given: True)
     X, y, _ = data(600)
     for memory in (100, 4 * 75 * 20):  # nothing, and a feature or two
-        model = RGBMClassifier(random_state=0, max_bins=16, gram_memory=memory).fit(X, y)
+        model = RGBMClassifier(
+            selection="learners", random_state=0, max_bins=16, gram_memory=memory
+        ).fit(X, y)
         assert "mean" not in model.trace_.engine
         assert model.score(X, y) > 0.7
 
@@ -257,7 +264,7 @@ def test_the_unit_of_labels_does_not_matter(name, unit, weighted):
     X = rng.normal(size=(800, 4))
     y = rng.gamma(2.0, np.exp(np.sin(2 * X[:, 0]) + X[:, 1]))
     weight = rng.random(800) + 0.1 if weighted else None
-    settings = dict(loss=name, random_state=0, max_bins=16)
+    settings = dict(loss=name, selection="learners", random_state=0, max_bins=16)
     expected = RGBMRegressor(**settings).fit(X, y, weight)
     found = RGBMRegressor(**settings).fit(X, unit * y, weight)
     assert "quadratic models" in expected.trace_.engine
@@ -273,7 +280,11 @@ def test_folds_by_a_feature():
     few, many = np.arange(300), np.arange(300, 1500)
     for rate in (0.2, 0.5):
         model = RGBMClassifier(
-            random_state=0, max_iter="cv", cv=[(few, many), (many, few)], learning_rate=rate
+            random_state=0,
+            max_iter="cv",
+            cv=[(few, many), (many, few)],
+            learning_rate=rate,
+            selection="learners",
         ).fit(X, y)
         assert ("quadratic models" in model.trace_.engine) == (rate == 0.2)
         assert model.score(X, y) > 0.75
@@ -305,9 +316,9 @@ def test_losses_written_in_python_and_with_a_ridge():
     model = RGBMRegressor(loss=Cosh(), step="line-search", random_state=0, max_iter=50).fit(X, y)
     assert "quadratic" not in model.trace_.engine
     assert "curvature" in quadratic_obstacle(Cosh(), LineSearch(), 0.2, "auto")
-    ridged = RGBMRegressor(ridge=1.0, random_state=0).fit(X, y)
+    ridged = RGBMRegressor(ridge=1.0, selection="learners", random_state=0).fit(X, y)
     assert "quadratic models" in ridged.trace_.engine
-    plain = RGBMRegressor(random_state=0).fit(X, y)
+    plain = RGBMRegressor(selection="learners", random_state=0).fit(X, y)
     np.testing.assert_allclose(ridged.predict(X), plain.predict(X) / 2, atol=0.1)
 
 
@@ -315,8 +326,8 @@ def test_losses_written_in_python_and_with_a_ridge():
 def test_the_unit_of_weights_does_not_matter(unit):
     X, y, _ = data()
     weight = np.random.default_rng(0).random(len(y)) + 0.1
-    model = RGBMClassifier(random_state=0).fit(X, y, weight)
-    other = RGBMClassifier(random_state=0).fit(X, y, unit * weight)
+    model = RGBMClassifier(selection="learners", random_state=0).fit(X, y, weight)
+    other = RGBMClassifier(selection="learners", random_state=0).fit(X, y, unit * weight)
     assert "quadratic models" in other.trace_.engine
     np.testing.assert_allclose(
         model.decision_function(X), other.decision_function(X), rtol=1e-3, atol=1e-3
@@ -326,7 +337,7 @@ def test_the_unit_of_weights_does_not_matter(unit):
 def test_classes_that_can_be_told_apart_have_finite_scores():
     X = np.arange(200.0)[:, None]
     y = (X[:, 0] > 99).astype(int)
-    model = RGBMClassifier(random_state=0).fit(X, y)
+    model = RGBMClassifier(selection="learners", random_state=0).fit(X, y)
     assert "quadratic models" in model.trace_.engine
     assert model.score(X, y) == 1.0
     assert np.isfinite(model.decision_function(X)).all()
@@ -347,7 +358,9 @@ def test_what_has_no_such_mean():
         dict(engine="direct"), dict(step="leaf-search"), dict(gram_memory=100),
         dict(learning_rate=1.5), dict(ensemble=False),
     ):  # fmt: skip
-        model = RGBMClassifier(random_state=0, max_iter="cv", **more).fit(X, y)
+        model = RGBMClassifier(selection="learners", random_state=0, max_iter="cv", **more).fit(
+            X, y
+        )
         assert "quadratic" not in model.trace_.engine
 
 
@@ -355,7 +368,7 @@ def test_a_row_that_outweighs_others():
     X, y, _ = data()
     weight = np.ones(len(y))
     weight[0] = 50.0
-    model = RGBMClassifier(random_state=0).fit(X, y, weight)
+    model = RGBMClassifier(selection="learners", random_state=0).fit(X, y, weight)
     assert "quadratic models" in model.trace_.engine
     assert model.score(X, y) > np.mean(y < 0) + 0.1
     weight[0] = 1e7  # the run without it has next to nothing
@@ -367,8 +380,8 @@ def test_a_row_that_outweighs_others():
 def test_certificates_of_means():
     X, y, _ = data(400)
     for model, labels in (
-        (RGBMClassifier(random_state=0), y),
-        (RGBMRegressor(random_state=0), X[:, 0]),
+        (RGBMClassifier(selection="learners", random_state=0), y),
+        (RGBMRegressor(selection="learners", random_state=0), X[:, 0]),
     ):
         model.set_params(max_bins=8).fit(X, labels)
         assert "mean" in model.trace_.engine
@@ -384,7 +397,9 @@ def test_callbacks_of_one_run_have_one_run(tmp_path):
         Checkpoint(tmp_path / "state", every=0.0), StopAtGap(0.1), RecordCertificates(at=[5]),
         EarlyStopping(5),
     ):  # fmt: skip
-        model = RGBMClassifier(random_state=0, max_iter="cv", callbacks=[callback]).fit(X, y)
+        model = RGBMClassifier(
+            selection="learners", random_state=0, max_iter="cv", callbacks=[callback]
+        ).fit(X, y)
         assert "mean" not in model.trace_.engine
     assert (tmp_path / "state").exists()
 
@@ -392,7 +407,9 @@ def test_callbacks_of_one_run_have_one_run(tmp_path):
 def test_seconds_go_on_from_leg_to_leg():
     X, y, _ = data(1500)
     seen = []
-    model = RGBMClassifier(random_state=0, callbacks=[lambda p: seen.append(p)]).fit(X, y)
+    model = RGBMClassifier(
+        selection="learners", random_state=0, callbacks=[lambda p: seen.append(p)]
+    ).fit(X, y)
     assert (np.diff([progress.iteration for progress in seen]) > 0).all()
     assert (np.diff([progress.seconds for progress in seen]) > 0).all()
     assert (np.diff(model.trace_.seconds) >= 0).all()
@@ -406,7 +423,7 @@ def test_ctrl_c_twice_leaves_the_last_whole_leg(ctrl_c_interrupts):
             os.kill(os.getpid(), signal.SIGINT)
             os.kill(os.getpid(), signal.SIGINT)
 
-    model = RGBMClassifier(random_state=0, callbacks=[press])
+    model = RGBMClassifier(selection="learners", random_state=0, callbacks=[press])
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert model.n_iter_ == 5 * quadratic_mean.FIRST_LEG  # the second leg was under way
@@ -415,7 +432,9 @@ def test_ctrl_c_twice_leaves_the_last_whole_leg(ctrl_c_interrupts):
 
 def test_ctrl_c_leaves_the_mean_of_what_was_done(ctrl_c_interrupts):
     X, y, _ = data(1500)
-    model = RGBMClassifier(random_state=0, max_bins=16, n_iter_no_change=10**6)
+    model = RGBMClassifier(
+        selection="learners", random_state=0, max_bins=16, n_iter_no_change=10**6
+    )
 
     def press(progress):
         os.kill(os.getpid(), signal.SIGINT)
@@ -434,7 +453,7 @@ def test_a_callback_ends_all_legs():
         calls.append(progress.iteration)
         return True
 
-    model = RGBMClassifier(random_state=0, callbacks=[stop]).fit(X, y)
+    model = RGBMClassifier(selection="learners", random_state=0, callbacks=[stop]).fit(X, y)
     assert calls == [320]
     assert model.n_iter_ == 320
     model.set_params(callbacks=[TimeLimit(0.001)]).fit(X, y)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.sparse
+from scipy.sparse import csr_array
 
 from rgboost import RGBMClassifier, RGBMRegressor, Stumps, boost
-from rgboost.boosting import EarlyStopping, Validation
+from rgboost.boosting import EarlyStopping, Validation, row_mean
 from rgboost.boosting.curved_rows import LIGHTEST
 from rgboost.boosting.row_mean import boost_row_mean, rows_are_faster
 from rgboost.losses import Huber, Logistic, Poisson, Quantile, Squared
@@ -227,13 +227,22 @@ def test_a_value_that_only_one_fold_has_is_not_chosen_without_it(loss, selection
     assert np.isfinite(found.validation_loss).all()
 
 
-def test_what_cannot_go_by_rows():
+def test_small_sparse_rows_are_made_dense():
     X, y, fold, _ = data()
+    settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": Squared(), "n_iter": 50}
+    one, other = (boost_row_mean(rows, y, fold, **settings) for rows in (X, csr_array(X)))
+    np.testing.assert_array_equal(one.trace.learner, other.trace.learner)
+    np.testing.assert_array_equal(one.model.score(X), other.model.score(csr_array(X)))
+
+
+def test_what_cannot_go_by_rows(monkeypatch):
+    X, y, fold, _ = data()
+    monkeypatch.setattr(row_mean, "DENSE_CELLS", X.size - 1)
     with_gap = X.copy()
     with_gap[3, 1] = np.nan
     settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": Squared(), "n_iter": 5}
     for rows, more in [
-        (scipy.sparse.csr_array(X), {}),
+        (csr_array(X), {}),
         (with_gap, {}),
         (X, {"learner": Stumps(categorical=(1,))}),
         (X, {"engine": "gram"}),

@@ -314,7 +314,9 @@ def test_the_mean_of_the_folds_models():
 def test_callbacks_see_the_mean_of_the_folds():
     X, y = load_diabetes(return_X_y=True)
     seen = []
-    model = RGBMRegressor(random_state=0, max_bins=16, callbacks=[seen.append]).fit(X, y)
+    model = RGBMRegressor(
+        selection="learners", random_state=0, max_bins=16, callbacks=[seen.append]
+    ).fit(X, y)
     again = clone(model).set_params(callbacks=[lambda p: p.iteration >= 640]).fit(X, y)
     assert [one.iteration for one in seen[:2]] == [640, 1280]  # 128 iterations of five runs
     assert seen[0].train_loss == model.trace_.train_loss[640]
@@ -327,7 +329,7 @@ def test_callbacks_see_the_mean_of_the_folds():
 
 def test_ctrl_c_leaves_the_mean_of_what_was_done():
     X, y = load_diabetes(return_X_y=True)
-    model = RGBMRegressor(random_state=0, max_bins=16, n_iter_no_change=10**6)
+    model = RGBMRegressor(selection="learners", random_state=0, max_bins=16, n_iter_no_change=10**6)
 
     def press(progress):
         os.kill(os.getpid(), signal.SIGINT)

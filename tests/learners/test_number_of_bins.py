@@ -12,7 +12,7 @@ from rgboost import Stumps
     [
         ("auto", (10, 3), 32), ("auto", (1649, 3), 32), ("auto", (1650, 3), 33),
         ("auto", (5000, 900), 100), ("auto", (13_000, 20), 255), ("auto", (13_000, 16), 260),
-        ("auto", (20_000, 16), 312), ("auto", (20_000, 3), 400), ("auto", (100_000, 3), 512),
+        ("auto", (20_000, 16), 300), ("auto", (20_000, 3), 400), ("auto", (100_000, 3), 512),
         ("auto", (100_001, 3), 2000), ("auto", (10**7, 0), 2047), ("paper", (10_000, 3), None),
         ("paper", (10_001, 3), 100), (None, (10**7, 3), None), (7, (10, 3), 7),
     ],
@@ -22,12 +22,12 @@ def test_bins(max_bins, shape, bins):
 
 
 def test_many_rows_of_few_values_but_for_some_features():
-    """Above 100,000 rows: 5,000 splits are shared out among features with more than 255 values."""
+    """Above 100,000 rows: 4,800 splits are shared out among features with more than 255 values."""
     X = np.random.default_rng(0).normal(size=(120_000, 4))
     X[:, 1:] = X[:, 1:].round(2)
     bins = Stumps(max_bins="auto").bins_for
     assert bins(X[:, :1]) == 2047
-    assert bins(X[:, :3]) == 1666
+    assert bins(X[:, :3]) == 1600
     assert bins(np.round(X[:, 1:], 1)) == 2047
     assert bins(np.column_stack([X[:, :1]] * 20)) == 255
     assert bins(scipy.sparse.csr_array(X[:, :1])) == 255

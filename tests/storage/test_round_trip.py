@@ -38,6 +38,7 @@ from rgboost.selection import (
     RandomGroups,
     RandomLearners,
     RandomLearnersAndAlways,
+    RandomThresholds,
     WeightedGroups,
 )
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
@@ -179,7 +180,7 @@ OBJECTS = [
     Squared(), Huber(0.1), Logistic(0.0), Exponential(), Ridged(Logistic(), 0.1), Softmax(4, 0.1),
     Poisson(), Gamma(), Tweedie(1.2), Quantile(0.3), AbsoluteError(), LogCosh(), AllLearners(),
     RandomLearners(3), RandomGroup(), RandomGroups(0.5), WeightedGroups(2, {"a": 2.0}, (1,)),
-    RandomLearnersAndAlways(2, ("a", 1)),
+    RandomLearnersAndAlways(2, ("a", 1)), RandomThresholds(7),
     ConstantStep(), ConstantStep(1 / 3), LineSearch(), LeafSearch(), NewtonStep(2.0),
     Stumps("signed", None, "hybrid", (1, 2)), Monotone(Stumps(), {"a": 1}),
 ]  # fmt: skip

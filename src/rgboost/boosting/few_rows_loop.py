@@ -31,9 +31,9 @@ from .loop import subset_of
 
 
 class FewRowsRule(NamedTuple):
-    """``limit``: no step r/h of a row is longer. ``usual`` is the curvature of a usual row, in whose
-    unit numbers of single precision are; ``lightest`` the least H of a side. ``flat``: h is the
-    weight of a row, wherever the model is."""
+    """``limit``: no step r/h of a row is longer. ``usual``: curvature of a usual row, the unit of
+    numbers in single precision. ``lightest``: the least H of a side. ``flat``: h is the weight of a
+    row, wherever the model is."""
 
     learning_rate: float
     limit: float

@@ -104,7 +104,8 @@ def record_block(runs: Runs, records: list[Record], begun: float) -> Vector:
     iterations."""
     recorder, n_folds, n = runs.problem.recorder, len(records), len(records[0].learner)
     _write_choices(recorder, records)
-    losses = [record.loss / one.mass for record, one in zip(records, runs.folds, strict=True)]
+    masses: list[float] = [one.mass for one in runs.folds]
+    losses = [record.loss / mass for record, mass in zip(records, masses, strict=True)]
     held = np.sum([record.held_loss for record in records], axis=0) / runs.held_mass
     _write_losses(recorder, np.mean(losses, axis=0), held, n_folds)
     end = recorder.done + n * n_folds

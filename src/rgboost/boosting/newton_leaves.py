@@ -61,7 +61,9 @@ def side_sums(terms, learners, pick, rows, sums, scratch, seat, goal):
             direction(learners, side, lo, hi, scratch.delta)
             scratch.values[: hi - lo] = 1.0
             curvatures(terms, rows, lo, hi, scratch.values)
-            split_values(scratch.values[: hi - lo], scratch.delta, scratch.values, sums[:, 1], chunk)
+            split_values(
+                scratch.values[: hi - lo], scratch.delta, scratch.values, sums[:, 1], chunk
+            )
     goal = wait_for_all(seat, goal)
     return sums[0, 0].sum(), sums[0, 1].sum(), sums[1, 0].sum(), sums[1, 1].sum(), goal
 

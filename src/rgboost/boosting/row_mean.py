@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from ..data.mixed_bins import columns_with_missing
 from ..learners import Stumps
 from ..learners.dense_stumps import DenseStumps
 from ..losses import Loss, Softmax, Squared
@@ -40,6 +41,8 @@ LONG_ITERATION = 25_000.0
 MOST_ROWS = 20_000
 """More rows have blocks of iterations that are too long for those who wait, and sums that are too
 long for single precision."""
+DENSE_CELLS = 1 << 22
+"""Entries of a sparse matrix that is made dense."""
 
 
 def rows_are_faster(
@@ -62,6 +65,15 @@ def rows_are_faster(
     return n_rows * (ENTRY * selection.t + CURVED_ROW) < LONG_ITERATION
 
 
+def can_be_plain(X: Any, learner: Stumps) -> bool:
+    """Whether rows are numbers without missing values, dense or few enough to be."""
+    if learner.categorical or 0 in X.shape:
+        return False
+    if scipy.sparse.issparse(X) and X.shape[0] * X.shape[1] > DENSE_CELLS:
+        return False
+    return X.shape[0] <= MOST_ROWS and not columns_with_missing(X).any()
+
+
 def boost_row_mean(
     X: Any,
     y: NDArray[np.float64],
@@ -80,17 +92,18 @@ def boost_row_mean(
 ) -> Boosted | None:
     """The mean of k runs as of `rgboost.boosting.fold_mean.boost_mean`.
 
-    None for losses in Python, for several classes, for other weak-learners than stumps on a dense
-    matrix of numbers without missing values, for more than `MOST_ROWS` rows, and where a copy of
-    the bins for every run would take more than ``gram_memory``.
+    None for losses in Python, for several classes, for other weak-learners than stumps on numbers
+    without missing values, for more than `MOST_ROWS` rows, for large sparse matrices, and where a
+    copy of the bins for every run would take more than ``gram_memory``.
     """
     if engine not in ("auto", "direct") or loss.terms is None or isinstance(loss, Softmax):
         return None
     learner, selection = settings.pop("learner"), settings["selection"]
-    if type(learner) is not Stumps or learner.categorical or scipy.sparse.issparse(X):
+    if type(learner) is not Stumps or not can_be_plain(X, learner):
         return None  # before rows are prepared
+    X = X.toarray() if scipy.sparse.issparse(X) else X
     memory = default_gram_memory() if gram_memory is None else gram_memory
-    if len(y) > MOST_ROWS or (2 * X.size + 32 * len(y)) * (int(fold.max()) + 1) > memory:
+    if (2 * X.size + 32 * len(y)) * (int(fold.max()) + 1) > memory:
         return None
     if learner.max_bins == "auto" and isinstance(selection, RandomThresholds):
         learner = replace(learner, max_bins=MANY_BINS)  # an iteration costs the same
@@ -103,8 +116,7 @@ def boost_row_mean(
             X, y, loss=loss, learner=learner, n_iter=1, start_score=start_score, validation=None,
             random_state=random_state, callbacks=tuple(callbacks), weight=weight, **settings,
         )  # fmt: skip
-        if not isinstance(problem.prepared.arrays, DenseStumps):
-            return None
+        assert isinstance(problem.prepared.arrays, DenseStumps)
         if newton:
             problem.rule = newton_rule(problem, settings["learning_rate"])
         return mean_of_runs(RowRuns(problem, fold, random_state, start_score), n_iter, rule)

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
@@ -18,14 +17,13 @@ from .._validation import check_count, check_option, check_positive
 from ..boosting import Boosted, LogProgress, ProgressBar, RunState, Trace, boost
 from ..boosting.callbacks import in_joblib
 from ..boosting.quadratic_mean import quadratic_obstacle
+from ..boosting.row_mean import can_be_plain
 from ..boosting.stopping import best_iteration
 from ..data.input import InputSchema
-from ..data.mixed_bins import columns_with_missing
 from ..learners import LearnerFamily, Monotone, Stumps
 from ..learners.base import Additive
-from ..losses import Loss, Squared
+from ..losses import Loss, Softmax, Squared
 from ..selection import RandomThresholds, SelectionRule, check_selection
-from ..selection.by_name import MANY_ROWS
 from ..steps import StepRule, check_step, default_step
 from .fitted_model import FittedModelMixin
 from .folds import FoldPlan
@@ -167,16 +165,14 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             )
         return Monotone(family, self.monotone_constraints)
 
-    def _selection_rule(self, rows: TrainingRows, learner: LearnerFamily) -> SelectionRule:
-        plain = (
-            type(learner) is Stumps
-            and len(rows.present) < MANY_ROWS  # else nobody asks
-            and not (learner.categorical or scipy.sparse.issparse(rows.X))
-            and not columns_with_missing(rows.X).any()
-        )
+    def _selection_rule(
+        self, rows: TrainingRows, learner: LearnerFamily, *, of_mean: bool = False
+    ) -> SelectionRule:
+        """The rule of a single run, or of the mean of several."""
+        spread = of_mean and type(learner) is Stumps and can_be_plain(rows.X, learner)
         return check_selection(
             self.selection, self.subset_size, self.feature_weights, self.always_features,
-            shape=(len(rows.present), rows.X.shape[1]), plain=plain,
+            shape=(len(rows.present), rows.X.shape[1]), spread=spread,
         )  # fmt: skip
 
     def _step_rule(self, loss: Loss) -> StepRule:
@@ -246,10 +242,12 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         one_run = any(getattr(listener, "needs_one_run", False) for listener in listeners)
         goes_on = self.warm_start or state is not None or one_run
         if self.ensemble and not goes_on and folds.want_mean(rows):
-            rate = self._rate_of_mean(len(rows.present), selection, loss)
-            mean = folds.mean(rows, {**settings, "learning_rate": rate}, listeners)
+            of_mean = self._selection_rule(rows, learner, of_mean=not isinstance(loss, Softmax))
+            rate = self._rate_of_mean(len(rows.present), of_mean, loss)
+            changes = {"learning_rate": rate, "selection": of_mean}
+            mean = folds.mean(rows, {**settings, **changes}, listeners)
             if mean is not None:
-                boosted, self.cv_loss_ = mean
+                (boosted, self.cv_loss_), selection = mean, of_mean
         if boosted is None:
             boosted = self._boost_once(rows, folds, settings, listeners, state)
         self._run_state, self._seeds = boosted.state, seeds

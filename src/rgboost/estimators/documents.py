@@ -12,9 +12,9 @@ PARAMETERS = """
         (the Gradient Boosting Machine). ``"learners"``: ``subset_size`` of them. ``"group"``: those
         of one group. ``"groups"``: those of ``subset_size`` groups. Besides, ``"thresholds"``:
         ``subset_size`` of them, spread evenly over the features. Or a rule object of
-        `rgboost.selection`, which brings its own t. ``"auto"``: ``"thresholds"`` below 10,000 rows
-        (dense) of numbers without gaps, without constraints, if neither ``subset_size`` nor
-        ``always_features`` is given; else ``"learners"``.
+        `rgboost.selection`, which brings its own t. ``"auto"``: ``"learners"``; but
+        ``"thresholds"`` for the mean of several runs (see ``ensemble``) below 10,000 rows of
+        numbers without gaps, if neither ``subset_size`` nor ``always_features`` is given.
     subset_size : int, float, "sqrt", "all" or "auto"
         t: a count; a fraction, rounded to the nearest integer, at least 1; the integer part of
         the square root; or all. Smaller is faster per iteration and regularises. ``"auto"``: the
@@ -82,9 +82,9 @@ PARAMETERS = """
         The smallest relative fall of the validation loss that counts.
     max_bins : int, None, "auto" or "paper"
         Bins per feature. ``"auto"``: one for 50 rows, at least 32 and at most 255. But up to 512 if
-        that makes at most 5,000 splits, there are at most 100,000 rows, and no missing values or
+        that makes at most 4,800 splits, there are at most 100,000 rows, and no missing values or
         categories; above 100,000 rows (dense) up to 2,047 if features with more than 255 values
-        have at most 5,000 splits then; and 255 where runs go by rows because these are few. None:
+        have at most 4,800 splits then; and 255 where runs go by rows because these are few. None:
         every distinct value is a split. ``"paper"``: 100 above 10,000 rows, None below.
     binning : {{"quantile", "hybrid"}}
         Thresholds at quantiles; or half of them there and half evenly spaced.

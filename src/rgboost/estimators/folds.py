@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +76,9 @@ class FoldPlan:
     ) -> tuple[Boosted, NDArray[np.float64]] | None:
         """The mean of the folds' models and their losses; None if it cannot be had."""
         folds = self._folds(rows, settings)
-        by_statistics = boost_mean if type(settings["loss"]) is Squared else boost_quadratic_mean
+        by_statistics: Callable[..., Boosted | None] = boost_quadratic_mean
+        if type(settings["loss"]) is Squared:
+            by_statistics = boost_mean
         ways = [by_statistics]
         how = ("selection", "loss", "step", "learning_rate", "engine")
         if rows_are_faster(rows.X.shape, *(settings[name] for name in how)):

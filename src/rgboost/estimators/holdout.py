@@ -78,11 +78,10 @@ class StoppingPlan:
         return self.make_rule(learning_rate)
 
     def make_rule(self, learning_rate: float) -> EarlyStopping:
-        patience = self.n_iter_no_change
-        if type(patience) is str:
-            steps = min(USUAL_STEPS / learning_rate, LONGEST_WAIT)
-            patience = max(PATIENCE, math.ceil(PATIENCE * steps))
-        return EarlyStopping(patience, self.tol)
+        if not isinstance(self.n_iter_no_change, str):
+            return EarlyStopping(self.n_iter_no_change, self.tol)
+        steps = min(USUAL_STEPS / learning_rate, LONGEST_WAIT)
+        return EarlyStopping(max(PATIENCE, math.ceil(PATIENCE * steps)), self.tol)
 
     def holds_out(self, rows: TrainingRows, max_iter: Any, stratified: bool) -> bool:
         """Whether some of the rows are held out."""

@@ -30,8 +30,8 @@ PAPER_ROWS = 10_000
 ROWS_PER_BIN, FEWEST_BINS = 50, 32
 """Bins of a few rows follow their noise; see docs/defaults.md."""
 BINS_OF_MANY, BINS_OF_FEW, MOST_AUTO_BINS = 255, 512, 2047
-"""The most bins of ``max_bins="auto"``: what a byte holds; for few rows of few numbers; and for many
-rows of features that have few values, but for some."""
+"""The most bins of ``max_bins="auto"``: what a byte holds; for few rows of few numbers; and for
+many rows of features that have few values, but for some."""
 FEW_SPLITS, FEW_ROWS = 4800, 100_000
 _SAMPLE = 10_000
 """Rows by which features with few values are told."""
@@ -52,9 +52,9 @@ class Stumps(LearnerFamily):
     max_bins : int, None, "auto" or "paper"
         Bins per feature, from 2 to 65,536: one threshold fewer than bins. None: a threshold
         between every two distinct values, up to 65,535. ``"auto"``: one bin for 50 rows, at least
-        32 and at most 255. But up to 512 if that makes at most 5,000 splits, there are at most
+        32 and at most 255. But up to 512 if that makes at most 4,800 splits, there are at most
         100,000 rows, and no missing values or categories; and above 100,000 rows (dense) up to
-        2,047 if features with more than 255 values have at most 5,000 splits then. ``"paper"``:
+        2,047 if features with more than 255 values have at most 4,800 splits then. ``"paper"``:
         100 bins above 10,000 rows, else None.
     binning : {"quantile", "hybrid"}
         Thresholds at quantiles, or half of them at quantiles and half evenly spaced between

@@ -12,7 +12,6 @@ from .subset_size import SubsetSize
 from .thresholds import RandomThresholds
 from .weighted import WeightedGroups
 
-
 MANY_ROWS = 10_000
 """From so many rows on ``selection="auto"`` is ``"learners"``."""
 ROWS_PER_THRESHOLD = 150
@@ -28,13 +27,12 @@ def check_selection(
     always_features: Sequence[int | str] | None = None,
     *,
     shape: tuple[int, int] = (0, 0),
-    plain: bool = False,
+    spread: bool = False,
 ) -> SelectionRule:
     """A rule from its name ("auto", "all", "learners", "group", "groups", "thresholds") and t, or
     the rule itself.
 
-    ``shape`` are the numbers of rows and features; ``plain`` tells that all weak-learners are
-    thresholds of numbers.
+    ``shape`` are the numbers of rows and features; with ``spread``, "auto" may be "thresholds".
 
     With weights, or features that are always in J, "group" and "groups" are `WeightedGroups`; with
     such features "learners" is `RandomLearnersAndAlways`.
@@ -45,7 +43,7 @@ def check_selection(
             "a rule object has its own (see WeightedGroups)."
         )
     if selection == "auto":
-        few = plain and shape[0] < MANY_ROWS and subset_size == "auto"
+        few = spread and shape[0] < MANY_ROWS and subset_size == "auto"
         selection = "thresholds" if few and always_features is None else "learners"
     if always_features is not None and selection not in ("learners", "group", "groups"):
         raise ValueError(

@@ -40,7 +40,7 @@ def draw_without_replacement(
 
 
 def subsets_of_uniform(uniform: NDArray[np.float64], n: int) -> NDArray[np.int64]:
-    """Rows of t numbers, uniform on [0, 1), as sorted t-subsets of ``range(n)``, in their memory."""
+    """Rows of t uniform numbers as sorted t-subsets of ``range(n)``, in the same memory."""
     out = uniform.view(np.int64)  # a number is read before it is written over
     floyd_subsets(uniform, n, out)
     if out.shape[1] > 1:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from ..measure import Skip
-from ..quality import PATIENCE, measure
+from ..quality import PATIENCE, measure, parts_to_judge, protocol_of
 from ..quality_data import SETS
 from .base import Bench, Case, Figure, Unit
 
@@ -32,19 +32,20 @@ def quality(bench: Bench) -> None:
         threads=bench.threads,
         fresh=False,
         split=None,
+        rows=None,
         more=[],
         patience=PATIENCE,
     )
     for which in SETS if bench.is_full else SHORT:
         try:
-            SETS[which](options.data_dir)
+            data = SETS[which](options.data_dir)
         except Skip as reason:
             bench.say(f"{which}: {reason}")
             continue
-        found = {}
+        found, protocol = {}, protocol_of(list(parts_to_judge(data, options)))
         for name in dict.fromkeys([*ADDITIVE.values(), *TREES.values()]):
             bench.say(f"{which}: {name}")
-            found[name] = measure(name, which, options)
+            found[name] = measure(name, which, protocol, options)
         for key, what, unit, scale, contestants in ROWS:
             for contestant, name in contestants.items():
                 one = found[name]

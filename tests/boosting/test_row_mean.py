@@ -203,6 +203,17 @@ def test_units_of_labels_do_not_matter(unit):
     np.testing.assert_allclose(one.left, other.left, rtol=1e-6, atol=1e-12)
 
 
+def test_most_weights_vanish_beside_the_largest():
+    X, y, fold, _ = data()
+    weight = np.where(np.arange(len(y)) % 3 == 0, 1e150, 1e-200)
+    found = boost_row_mean(
+        X, np.where(y > 0.5, 1.0, -1.0), fold, n_iter=20, weight=weight, loss=Logistic(),
+        **{**SETTINGS, "selection": RandomThresholds(3)},
+    )  # fmt: skip
+    assert (found.trace.learner >= 0).any()
+    assert np.isfinite(found.model.score(X)).all()
+
+
 def test_weights_that_vanish_beside_the_largest():
     X, y, fold, _ = data()
     weight = np.where(np.arange(len(y)) % 3 == 0, 1e-200, 1e150)

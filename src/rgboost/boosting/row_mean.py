@@ -128,7 +128,8 @@ def newton_rule(problem: Problem, learning_rate: float) -> FewRowsRule:
         return FewRowsRule(learning_rate, np.inf, 1.0, 0.0, True)
     curvature = curvature_of(loss, y, np.full(len(y), problem.start))
     weight = in_units_of_the_largest(problem.weight)
-    usual = float(np.median(curvature if weight is None else curvature * weight))
+    curvature = curvature if weight is None else curvature * weight
+    usual = max(float(np.median(curvature)), 1e-30 * float(curvature.max()))  # a unit, so not 0
     limit = loss.newton_limit
     assert limit is not None
     return FewRowsRule(learning_rate, limit, usual, LIGHTEST * usual, False)

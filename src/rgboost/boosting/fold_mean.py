@@ -88,7 +88,7 @@ def run_folds(runs: Runs, rule: EarlyStopping, begun: float) -> bool:
     with rule:
         rule.observe([sum(one.held_loss for one in runs.folds) / runs.held_mass])
         while recorder.left_to_do and rule.stop_at is None:
-            n = min(runs.chunk, recorder.left_to_do // n_folds)
+            n = min(rule.next_block(runs.chunk), recorder.left_to_do // n_folds)
             records = runs.go_on(n)
             if records is None:
                 return False

@@ -172,7 +172,7 @@ def run_leg(runs: FoldRuns, rule: EarlyStopping, length: int, begun: float) -> b
     recorder, n_folds = runs.problem.recorder, len(runs.folds)
     end = min(recorder.n_iter, recorder.done + n_folds * length)
     while recorder.done < end:
-        records = runs.go_on(min(CHUNK, (end - recorder.done) // n_folds))
+        records = runs.go_on(min(rule.next_block(CHUNK), (end - recorder.done) // n_folds))
         if records is None:
             return False
         held = record_block(runs, records, begun)

@@ -10,6 +10,9 @@ import numpy as np
 from .._validation import check_count, check_not_negative
 from .trace import Progress
 
+SHORTEST_BLOCK = 16
+"""Iterations of several runs at once; beside fewer of them, it takes long to begin and to end."""
+
 
 class EarlyStopping:
     """A rule that stops when the validation loss did not fall in ``n_iter_no_change`` iterations.
@@ -57,6 +60,15 @@ class EarlyStopping:
 
     def __call__(self, progress: Progress) -> bool:
         return self.observe(progress.validation_losses(self._seen).tolist())
+
+    def next_block(self, longest: int) -> int:
+        """How many iterations to do before the rule is asked again.
+
+        At most ``longest``, and no more than it takes until the rule can hold, because those beyond
+        would be dropped; but not so few that asking takes longer than they do.
+        """
+        least_wait = self._last_fall + self.n_iter_no_change + 1 - self._seen
+        return min(longest, max(SHORTEST_BLOCK, least_wait))
 
     def observe(self, losses: Iterable[float]) -> bool:
         """Look at the losses of the next iterations; whether the rule holds at one of them."""

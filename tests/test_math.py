@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from rgboost._math import blocked_sum, exp, log, twice_artanh
+from rgboost._math import blocked_sum, exp, exp_single, log, twice_artanh
 
 pytestmark = pytest.mark.kernel
 
@@ -12,6 +12,14 @@ def test_exp():
     x = np.random.default_rng(0).uniform(-700, 700, size=500)
     np.testing.assert_allclose([exp(v) for v in x], [math.exp(v) for v in x], rtol=1e-15)
     assert exp(0.0) == 1.0
+
+
+def test_exp_in_single_precision():
+    x = np.random.default_rng(0).uniform(-87, 87, size=500).astype(np.float32)
+    found = [exp_single(v) for v in x]
+    assert {type(v) for v in found} <= {np.float32, float}  # compiled code returns Python's
+    np.testing.assert_allclose(found, np.exp(x.astype(float)), rtol=3e-7)
+    assert exp_single(np.float32(0.0)) == 1.0
 
 
 def test_log1p():

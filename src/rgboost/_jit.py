@@ -43,23 +43,32 @@ reduction = functools.partial(
 """``@reduction()``: a kernel that does nothing but a sum, in the order that suits the machine."""
 
 
-def by_type(declaration: Callable[..., Any] | None = None, *, inline: bool = False) -> Any:
+def by_type(
+    declaration: Callable[..., Any] | None = None,
+    *,
+    inline: bool = False,
+    otherwise: Callable[..., Any] | None = None,
+) -> Any:
     """Make ``declaration`` a function whose body is chosen by the class of its first argument.
 
     The class is a ``NamedTuple``. ``function.register(SomeTuple)`` adds a body; it is a plain
     Python function with the argument names of the declaration. Compiled code resolves the call
-    while compiling, Python code while running. ``inline`` is for formulas of one row.
+    while compiling, Python code while running. ``inline`` is for formulas of one row. ``otherwise``
+    is the body for classes that have none of their own.
     """
     if declaration is None:
-        return functools.partial(by_type, inline=inline)
+        return functools.partial(by_type, inline=inline, otherwise=otherwise)
     bodies: dict[type, Callable[..., Any]] = {}
 
     @functools.wraps(declaration)
     def dispatch(*args: Any) -> Any:
-        return bodies[type(args[0])](*args)
+        body = bodies.get(type(args[0]), otherwise)
+        if body is None:
+            raise TypeError(f"{declaration.__name__} has no body for {type(args[0]).__name__}.")
+        return body(*args)
 
     def typed(*args: Any) -> Any:
-        return bodies.get(getattr(args[0], "instance_class", type(None)))
+        return bodies.get(getattr(args[0], "instance_class", type(None)), otherwise)
 
     typed.__signature__ = inspect.signature(declaration)  # type: ignore[attr-defined]
     options = {**_OPTIONS, "no_cpython_wrapper": True, "forceinline": inline}

@@ -6,6 +6,8 @@ straight-line polynomials, so a loop over them runs eight rows at a time where t
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ._jit import kernel, scalar
@@ -18,8 +20,8 @@ _LN2_LOW = 1.90821492927058770002e-10
 _MANTISSA = (1 << 52) - 1
 _ONE = 1023 << 52
 
-EXPONENT_MIN = -700.0
-"""Below this `exp` gives exp(-700), about 1e-304."""
+EXPONENT_MIN, EXPONENT_MIN_SINGLE = -700.0, np.float32(-87.0)
+"""Below this nobody asks `exp` (exp(-700) is about 1e-304) and `exp_single`."""
 
 
 @scalar()
@@ -46,6 +48,29 @@ def exp(x):
     p = p * r + 1.0
     p = p * r + 1.0
     return p * np.int64((np.int64(k) + 1023) << 52).view(np.float64)
+
+
+_SINGLE = np.float32
+_LOG2_E_SINGLE, _HALF_SINGLE = _SINGLE(_LOG2_E), _SINGLE(0.5)
+# ln 2 in two parts; the first has 15 trailing zero bits.
+_LN2_HIGH_SINGLE, _LN2_LOW_SINGLE = _SINGLE(0.693359375), _SINGLE(-2.12194440e-4)
+_T0, _T1, _T2, _T3, _T4, _T5, _T6, _T7 = (_SINGLE(1 / math.factorial(k)) for k in range(8))
+
+
+@scalar()
+def exp_single(x):
+    """e**x for x in [-87, 87] in single precision: as `exp`, by a polynomial of degree 7."""
+    k = np.floor(x * _LOG2_E_SINGLE + _HALF_SINGLE)
+    r = (x - k * _LN2_HIGH_SINGLE) - k * _LN2_LOW_SINGLE
+    p = _T7
+    p = p * r + _T6
+    p = p * r + _T5
+    p = p * r + _T4
+    p = p * r + _T3
+    p = p * r + _T2
+    p = p * r + _T1
+    p = p * r + _T0
+    return p * np.int32((np.int32(k) + np.int32(127)) << np.int32(23)).view(np.float32)
 
 
 @scalar()

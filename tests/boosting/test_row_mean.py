@@ -136,12 +136,12 @@ def test_newton_runs_are_those_of_the_formula(loss, selection, weighted):
             np.random.default_rng([5, k]), rate, start, n_iter,
         )  # fmt: skip
         np.testing.assert_array_equal(found.learner[k::K], path[:, 0])
-        np.testing.assert_allclose(K * found.left[k::K], path[:, 1], rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(K * found.right[k::K], path[:, 2], rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(K * found.left[k::K], path[:, 1], rtol=1e-6, atol=2e-7)
+        np.testing.assert_allclose(K * found.right[k::K], path[:, 2], rtol=1e-6, atol=2e-7)
         sums += losses / [w[fold != k].sum() * K, 1.0]
         masses[1] += w[fold == k].sum()
-    np.testing.assert_allclose(found.validation_loss[::K], sums[:, 1] / masses[1], rtol=1e-9)
-    np.testing.assert_allclose(found.train_loss[[0, -1]], sums[[0, -1], 0], rtol=1e-9)
+    np.testing.assert_allclose(found.validation_loss[::K], sums[:, 1] / masses[1], rtol=1e-7)
+    np.testing.assert_allclose(found.train_loss[[0, -1]], sums[[0, -1], 0], rtol=1e-7)
     told = np.abs(found.train_loss[::K] - sums[:, 0]).max()
     assert told < 0.05 * (sums[0, 0] - sums[-1, 0])
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from rgboost._jit import kernel
 from rgboost.losses import (
     AbsoluteError,
     Exponential,
@@ -18,6 +19,7 @@ from rgboost.losses import (
     Squared,
     Tweedie,
 )
+from rgboost.losses.kernels import evaluate_single
 from rgboost.losses.log_link import LogLinkLoss
 
 DIFFERENTIABLE = [
@@ -95,6 +97,25 @@ def test_derivatives_are_those_of_the_value(loss):
     np.testing.assert_allclose(-loss.residual(y, f), slope, rtol=1e-8, atol=1e-9)
     bend = -(loss.residual(y, f + h) - loss.residual(y, f - h)) / (2 * h)
     np.testing.assert_allclose(loss.curvature(y, f), bend, rtol=1e-7, atol=1e-8)
+
+
+@kernel()
+def single_rows(terms, y, f, scale):
+    residual, curvature = np.empty(len(y), np.float32), np.empty(len(y), np.float32)
+    for i in range(len(y)):
+        residual[i], curvature[i] = evaluate_single(terms, y[i], f[i], scale)
+    return residual, curvature
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_single_precision_is_double_precision_rounded(loss):
+    rng = np.random.default_rng(0)
+    f = np.append(rng.uniform(-20, 20, size=60), [0.0, -90.0, 90.0])
+    y, scale = labels_for(loss, rng, len(f)), 1e-3
+    residual, curvature = single_rows(loss.terms, y, f, scale)
+    np.testing.assert_allclose(residual, scale * loss.residual(y, f), rtol=2e-5, atol=1e-10)
+    np.testing.assert_allclose(curvature, scale * loss.curvature(y, f), rtol=2e-5, atol=1e-40)
 
 
 @pytest.mark.parametrize("loss", DIFFERENTIABLE, ids=repr)

@@ -7,8 +7,9 @@ weights), and S and H their sums over a side of a split,
 
 With the squared loss H is the weight of the rows, and the score is <b, r>^2. Sums are taken over
 the rows, once for each split in J: no bins are filled, so it does not matter how many there are.
-With other losses splits are compared by sums in single precision, which take half as long; the
-values of the leaves are in double precision.
+With other losses residuals and curvatures are in single precision, and so are the sums that splits
+are compared by: half as long. The sums that the values of the leaves come from are in double
+precision.
 
 Losses of the rows that are held out are exact. Those of the training rows are what the quadratic
 models tell: with the squared loss that is exact, with others until `set_losses` makes them so.
@@ -21,11 +22,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel, scalar
+from .._jit import kernel, reduction, scalar
 from .._math import blocked_sum
-from ..learners.dense_stumps import left_sum
+from ..learners.dense_stumps import left_sum, left_sums
 from ..learners.kernels import TIE, Pick
-from ..losses.kernels import evaluate
+from ..losses.kernels import evaluate, evaluate_single
 from .gram_loop import note_nothing
 from .loop import subset_of
 
@@ -46,14 +47,14 @@ class FewRowsRule(NamedTuple):
 def run_few_rows(learners, terms, rule, subsets, rows, held_learners, held, record, work, seat):
     """Run as many iterations as the record has room for, alone on the rows."""
     n_iter, n, n_held = record.learner.shape[0], rows.y.shape[0], held.y.shape[0]
-    sums = make_sums(rule, rows)
+    single = make_single(rule, rows)
     values = np.empty(max(n, n_held))
     loss, held_loss = rows.loss_sums.sum(), held.loss_sums.sum()
     for m in range(n_iter):
         record.loss[m] = loss
         record.held_loss[m] = held_loss
-        evaluate_few(terms, rule, rows, sums)
-        pick = search_few(learners, rule, subset_of(subsets, m), rows.residual, sums)
+        evaluate_few(terms, rule, rows, single)
+        pick = search_few(learners, rule, subset_of(subsets, m), rows, single)
         if pick.learner < 0:
             note_nothing(record, m)
             continue
@@ -84,29 +85,64 @@ def set_sum(parts, total):
     parts[0] = total
 
 
-class Sums(NamedTuple):
-    """Curvatures of the rows, and what splits are compared by: residuals and curvatures in single
-    precision. Nothing if the curvature is ``flat``."""
+class Single(NamedTuple):
+    """Residuals and curvatures of the rows, with weights, in units of the rule's ``usual``, in
+    single precision. Nothing if the curvature is ``flat``."""
 
-    curvature: NDArray[np.float64]
-    rough_residual: NDArray[np.float32]
-    rough_curvature: NDArray[np.float32]
+    residual: NDArray[np.float32]
+    curvature: NDArray[np.float32]
 
 
 @kernel()
-def make_sums(rule, rows):
+def make_single(rule, rows):
     n = 0 if rule.flat else rows.y.shape[0]
-    return Sums(np.empty(n), np.empty(n, np.float32), np.empty(n, np.float32))
+    return Single(np.empty(n, np.float32), np.empty(n, np.float32))
 
 
 @scalar()
-def search_few(learners, rule, subset, residual, sums):
+def evaluate_few(terms, rule, rows, single):
+    """Residuals at the scores, and curvatures unless these are flat."""
+    if rule.flat:
+        evaluate_flat(terms, rows)
+    else:
+        evaluate_curved(terms, rule, rows, single)
+
+
+@scalar()
+def evaluate_flat(terms, rows):
+    y, score, residual, weight = rows.y, rows.score, rows.residual, rows.weight
+    for i in range(y.shape[0]):
+        _, residual[i], _ = evaluate(terms, y[i], score[i])
+    if rows.weighted:
+        for i in range(weight.shape[0]):
+            residual[i] *= weight[i]
+
+
+@scalar()
+def evaluate_curved(terms, rule, rows, single):
+    y, score, weight = rows.y, rows.score, rows.weight
+    scale, shortest = 1.0 / rule.usual, np.float32(1.0 / rule.limit)
+    residual, curvature = single.residual, single.curvature
+    if rows.weighted:
+        for i in range(y.shape[0]):
+            r, h = evaluate_single(terms, y[i], score[i], scale * weight[i])
+            residual[i], curvature[i] = r, max(h, shortest * abs(r))
+    else:
+        for i in range(y.shape[0]):
+            r, h = evaluate_single(terms, y[i], score[i], scale)
+            residual[i], curvature[i] = r, max(h, shortest * abs(r))
+
+
+@scalar()
+def search_few(learners, rule, subset, rows, single):
     """The best split in J: <b, r>, and S/H of its sides."""
-    splits, n = learners.splits, residual.shape[0]
+    splits, residual, usual = learners.splits, rows.residual, rule.usual
     offsets, left_weight, gain = splits.offsets, splits.left_weight, splits.gain
-    total, mass = blocked_sum(residual, n), splits.total_weight
-    if not rule.flat:
-        mass = blocked_sum(sums.curvature, n)
+    rough_residual, rough_curvature = single.residual, single.curvature
+    if rule.flat:
+        total, mass = blocked_sum(residual, residual.shape[0]), splits.total_weight
+    else:
+        total, mass = usual * rough_sum(rough_residual), usual * rough_sum(rough_curvature)
     learner, column, to_beat = -1, 0, -1.0
     for k in range(subset.columns.shape[0]):
         c = subset.columns[k]
@@ -117,60 +153,66 @@ def search_few(learners, rule, subset, residual, sums):
                 continue
             split = codes.dtype.type(j - offsets[c])  # compared in a byte: more rows a register
             if rule.flat:
-                below = left_weight[j]
-                left = left_sum(codes, split, residual)
+                left, below = left_sum(codes, split, residual), left_weight[j]
             else:
-                below = rule.usual * left_sum(codes, split, sums.rough_curvature)
-                left = rule.usual * left_sum(codes, split, sums.rough_residual)
-            above, right = mass - below, total - left
-            if min(below, above) < rule.lightest:
-                continue
-            score = left * left / below + right * right / above
+                left, below = left_sums(codes, split, rough_residual, rough_curvature)
+                left, below = usual * left, usual * below
+            score = score_of(left, below, total, mass, rule.lightest)
             if score > to_beat:
                 to_beat = score * (1.0 + TIE)
                 learner, column = j, c
     if learner < 0:
         return Pick(-1, 0, 0.0, 0.0, 0.0)
-    codes, split = learners.codes[column], learner - offsets[column]
-    below, left = left_weight[learner], left_sum(codes, split, residual)
-    if not rule.flat:
-        below = left_sum(codes, split, sums.curvature)
-    above, right = mass - below, total - left
-    if min(below, above) < rule.lightest:  # in single precision it was not
-        return Pick(-1, 0, 0.0, 0.0, 0.0)
-    score = left * left / below + right * right / above
-    return Pick(learner, column, np.sqrt(score), left / below, right / above)
-
-
-@scalar()
-def evaluate_few(terms, rule, rows, sums):
-    """Residuals and curvatures, with weights, at the scores."""
-    y, score, residual, curvature = rows.y, rows.score, rows.residual, sums.curvature
+    codes = learners.codes[column]
+    split = codes.dtype.type(learner - offsets[column])
     if rule.flat:
-        for i in range(y.shape[0]):
-            _, residual[i], _ = evaluate(terms, y[i], score[i])
+        left, below = left_sum(codes, split, residual), left_weight[learner]
     else:
-        shortest = 1.0 / rule.limit
-        for i in range(y.shape[0]):
-            _, r, h = evaluate(terms, y[i], score[i])
-            residual[i] = r
-            curvature[i] = max(h, shortest * abs(r))
-    if rows.weighted:
-        weight = rows.weight
-        for i in range(weight.shape[0]):
-            residual[i] *= weight[i]
-        if not rule.flat:
-            for i in range(weight.shape[0]):
-                curvature[i] *= weight[i]
-    if not rule.flat:
-        to_single(residual, 1.0 / rule.usual, sums.rough_residual)
-        to_single(curvature, 1.0 / rule.usual, sums.rough_curvature)
+        left, below = exact_left_sums(codes, split, rough_residual, rough_curvature)
+        total, mass = exact_sums(rough_residual, rough_curvature)
+        left, below, total, mass = usual * left, usual * below, usual * total, usual * mass
+    score = score_of(left, below, total, mass, rule.lightest)
+    if score < 0.0:  # in single precision it was not
+        return Pick(-1, 0, 0.0, 0.0, 0.0)
+    return Pick(learner, column, np.sqrt(score), left / below, (total - left) / (mass - below))
 
 
 @scalar()
-def to_single(values, scale, out):
-    for i in range(values.shape[0]):  # as a slice it would take four times as long
-        out[i] = scale * values[i]
+def score_of(left, below, total, mass, lightest):
+    """S^2/H of both sides; -1 if one of them is too light."""
+    right, above = total - left, mass - below
+    if min(below, above) < lightest:
+        return -1.0
+    return left * left / below + right * right / above
+
+
+@reduction()
+def rough_sum(values):
+    total = values.dtype.type(0)
+    for i in range(values.shape[0]):
+        total += values[i]
+    return total
+
+
+@reduction()
+def exact_left_sums(codes, split, values, others):
+    """In double precision."""
+    total = other = 0.0
+    for i in range(values.shape[0]):
+        left = codes[i] <= split
+        total += values[i] if left else np.float32(0.0)
+        other += others[i] if left else np.float32(0.0)
+    return total, other
+
+
+@reduction()
+def exact_sums(values, others):
+    """In double precision."""
+    total = other = 0.0
+    for i in range(values.shape[0]):
+        total += values[i]
+        other += others[i]
+    return total, other
 
 
 @scalar()

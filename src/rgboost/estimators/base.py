@@ -27,13 +27,13 @@ from ..selection import RandomThresholds, SelectionRule, check_selection
 from ..steps import StepRule, check_step, default_step
 from .fitted_model import FittedModelMixin
 from .folds import FoldPlan
-from .holdout import StoppingPlan, TrainingRows
+from .holdout import ROWS_OF_MEAN, StoppingPlan, TrainingRows
 from .rows import accepts_missing, check_held_rows, check_rows
 
 SHORT_STEPS = 0.2
 """``learning_rate="auto"``, where longer steps would follow the noise."""
-LONG_STEPS_OF_MEAN, ROWS_OF_MEAN = 0.5, 10_000
-"""The same for means of several runs from so many rows on."""
+LONG_STEPS_OF_MEAN = 0.5
+"""The same for means of several runs from `ROWS_OF_MEAN` rows on."""
 STEPS_OF_THRESHOLDS = 0.05
 """The same with ``selection="thresholds"`` and the squared loss: steps that are chosen from few
 splits are many and cheap."""

@@ -76,6 +76,7 @@ class FoldPlan:
     ) -> tuple[Boosted, NDArray[np.float64]] | None:
         """The mean of the folds' models and their losses; None if it cannot be had."""
         folds = self._folds(rows, settings)
+        folds["rule"] = self.stopping.rule_of_mean(rows, settings["learning_rate"])
         by_statistics: Callable[..., Boosted | None] = boost_quadratic_mean
         if type(settings["loss"]) is Squared:
             by_statistics = boost_mean

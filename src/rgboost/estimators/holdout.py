@@ -46,6 +46,8 @@ def count_rarest(rows: TrainingRows, stratified: bool) -> int:
 PATIENCE, USUAL_STEPS = 200, 0.075
 """``n_iter_no_change="auto"``: so many iterations with such a learning rate or a greater one, and
 more in proportion with a smaller one, up to a limit."""
+PATIENCE_OF_MEAN, ROWS_OF_MEAN = 400, 10_000
+"""The same at least for means of several runs from so many rows on: iterations cost little there."""
 LONGEST_WAIT = 1e6
 
 
@@ -77,11 +79,16 @@ class StoppingPlan:
             return None
         return self.make_rule(learning_rate)
 
-    def make_rule(self, learning_rate: float) -> EarlyStopping:
+    def rule_of_mean(self, rows: TrainingRows, learning_rate: float) -> EarlyStopping:
+        """The rule that ends several runs, whose mean is wanted."""
+        many = len(rows.present) >= ROWS_OF_MEAN
+        return self.make_rule(learning_rate, PATIENCE_OF_MEAN if many else PATIENCE)
+
+    def make_rule(self, learning_rate: float, patience: int = PATIENCE) -> EarlyStopping:
         if not isinstance(self.n_iter_no_change, str):
             return EarlyStopping(self.n_iter_no_change, self.tol)
         steps = min(USUAL_STEPS / learning_rate, LONGEST_WAIT)
-        return EarlyStopping(max(PATIENCE, math.ceil(PATIENCE * steps)), self.tol)
+        return EarlyStopping(max(patience, math.ceil(PATIENCE * steps)), self.tol)
 
     def holds_out(self, rows: TrainingRows, max_iter: Any, stratified: bool) -> bool:
         """Whether some of the rows are held out."""

@@ -181,6 +181,18 @@ def left_sum(codes, split, values):
     return total
 
 
+@reduction()
+def left_sums(codes, split, values, others):
+    """`left_sum` of two vectors."""
+    nothing = values.dtype.type(0)
+    total, other = nothing, nothing
+    for i in range(values.shape[0]):
+        left = codes[i] <= split
+        total += values[i] if left else nothing
+        other += others[i] if left else nothing
+    return total, other
+
+
 @fill_column.register(DenseStumps)
 def _fill_column(learners, column, values, total, scratch):
     n_bins = learners.splits.offsets[column + 1] - learners.splits.offsets[column] + 1

@@ -15,6 +15,19 @@ def evaluate(terms, y, f):
     """
 
 
+def _rounded(terms, y, f, scale):
+    _, residual, curvature = evaluate(terms, y, f)
+    return np.float32(scale * residual), np.float32(scale * curvature)
+
+
+@by_type(inline=True, otherwise=_rounded)
+def evaluate_single(terms, y, f, scale):
+    """(residual, curvature) of the loss at one row, times ``scale``, in single precision.
+
+    A loss that has formulas of its own for it takes twice as many rows at a time.
+    """
+
+
 @kernel()
 def evaluate_rows(terms, y, f):
     """(value, residual, curvature) of the loss at every row."""

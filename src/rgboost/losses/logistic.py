@@ -7,10 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from .._math import EXPONENT_MIN, exp, twice_artanh
+from .._math import EXPONENT_MIN, EXPONENT_MIN_SINGLE, exp, exp_single, twice_artanh
 from .._validation import check_not_negative
 from .base import BinaryLoss, Vector
-from .kernels import evaluate
+from .kernels import evaluate, evaluate_single
+
+_ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 
 
 class LogisticTerms(NamedTuple):
@@ -26,6 +28,18 @@ def _evaluate(terms, y, f):
     below = e * inverse if margin >= 0.0 else inverse  # 1 / (1 + exp(margin))
     value = twice_artanh(e * (1.0 + e) * both) + max(-margin, 0.0) + 0.5 * terms.ridge * f * f
     return value, y * below - terms.ridge * f, e * inverse * inverse + terms.ridge
+
+
+@evaluate_single.register(LogisticTerms)
+def _evaluate_single(terms, y, f, scale):
+    label, score, scale, ridge = (
+        np.float32(y), np.float32(f), np.float32(scale), np.float32(terms.ridge),
+    )  # fmt: skip
+    margin = label * score
+    e = exp_single(max(-abs(margin), EXPONENT_MIN_SINGLE))
+    inverse = _ONE / (_ONE + e)
+    below = e * inverse if margin >= _ZERO else inverse
+    return scale * (label * below - ridge * score), scale * (e * inverse * inverse + ridge)
 
 
 class Logistic(BinaryLoss):

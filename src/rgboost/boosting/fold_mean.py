@@ -56,7 +56,8 @@ def mean_of_runs(runs: Runs, n_iter: int, rule: EarlyStopping) -> Boosted | None
     """Let the runs go on to their end; None if Gram rows do not fit."""
     problem, n_folds = runs.problem, len(runs.folds)
     with runs:
-        problem.start = float(np.mean([one.start for one in runs.folds]))
+        start = np.mean([one.start for one in runs.folds], axis=0)
+        problem.start = float(start) if runs.n_classes is None else start
         problem.recorder = mean_recorder(runs, n_iter)
         fits: list[bool] = []
         begun = time.perf_counter()
@@ -73,7 +74,9 @@ def mean_of_runs(runs: Runs, n_iter: int, rule: EarlyStopping) -> Boosted | None
 def mean_recorder(runs: Runs, n_iter: int) -> Recorder:
     """Room for ``n_iter`` iterations of every run."""
     prepared, n_folds, mass = runs.problem.prepared, len(runs.folds), runs.held_mass
-    recorder = Recorder(n_folds * n_iter, prepared.layout.offsets, mass, mass, prepared.set_bytes)
+    recorder = Recorder(
+        n_folds * n_iter, prepared.layout.offsets, mass, mass, prepared.set_bytes, runs.n_classes
+    )
     recorder.engine = f"{runs.engine}: {MEAN} {n_folds} runs"
     return recorder
 
@@ -119,11 +122,11 @@ def _write_choices(recorder: Recorder, records: list[Record]) -> None:
     """The next iterations of all runs in turn, each with its share of the mean."""
     n_folds = len(records)
     now = slice(recorder.done, recorder.done + n_folds * len(records[0].learner))
-    recorder.learner[now] = np.stack([one.learner for one in records], axis=1).ravel()
-    recorder.left[now] = np.stack([one.left for one in records], axis=1).ravel() / n_folds
-    recorder.right[now] = np.stack([one.right for one in records], axis=1).ravel() / n_folds
-    recorder.gradient[now] = np.stack([one.gradient for one in records], axis=1).ravel()
     for k, one in enumerate(records):
+        recorder.learner[now][k::n_folds] = one.learner
+        recorder.left[now][k::n_folds] = one.left / n_folds
+        recorder.right[now][k::n_folds] = one.right / n_folds
+        recorder.gradient[now][k::n_folds] = one.gradient
         recorder.sets[now][k::n_folds] = one.sets
 
 

@@ -132,6 +132,7 @@ class FoldRuns:
 
     engine = "gram"
     chunk = CHUNK
+    n_classes = None
 
     def __init__(
         self,

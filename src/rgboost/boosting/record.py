@@ -23,8 +23,15 @@ class Record(NamedTuple):
     sets: NDArray[np.uint8]
 
 
-def make_record(n: int, set_bytes: int) -> Record:
-    """Room for n iterations."""
-    room = [np.empty(n) for _ in range(5)]
-    learner, sets = np.empty(n, np.int64), np.empty((n, set_bytes), np.uint8)
-    return Record(room[0], room[1], learner, room[2], room[3], room[4], sets)
+def make_record(n: int, set_bytes: int, n_classes: int | None = None) -> Record:
+    """Room for n iterations; with several classes, steps are (n, classes)."""
+    steps = (n,) if n_classes is None else (n, n_classes)
+    return Record(
+        loss=np.empty(n),
+        held_loss=np.empty(n),
+        learner=np.empty(n, np.int64),
+        left=np.empty(steps),
+        right=np.empty(steps),
+        gradient=np.empty(n),
+        sets=np.empty((n, set_bytes), np.uint8),
+    )

@@ -21,6 +21,7 @@ from ..losses import Loss, Softmax, Squared
 from ..selection import RandomThresholds, SelectionRule
 from ..steps import StepRule
 from .callbacks import Callback
+from .class_runs import ClassRuns
 from .curved_rows import LIGHTEST, curvature_of, in_units_of_the_largest
 from .engine import Boosted, enter_all
 from .few_rows_loop import FewRowsRule
@@ -30,6 +31,7 @@ from .make_problem import make_problem
 from .problem import Problem
 from .quadratic_mean import quadratic_obstacle
 from .row_runs import RowRuns
+from .softmax import check_classes
 from .stopping import EarlyStopping
 
 ENTRY, ROW, CURVED_ROW, SPLIT = 0.07, 1.0, 2.0, 1.0
@@ -92,18 +94,22 @@ def boost_row_mean(
 ) -> Boosted | None:
     """The mean of k runs as of `rgboost.boosting.fold_mean.boost_mean`.
 
-    None for losses in Python, for several classes, for other weak-learners than stumps on numbers
-    without missing values, for more than `MOST_ROWS` rows, for large sparse matrices, and where a
-    copy of the bins for every run would take more than ``gram_memory``.
+    None for losses in Python, for other weak-learners than stumps on numbers without missing
+    values, for more than `MOST_ROWS` rows, for large sparse matrices, and where a copy of the bins
+    for every run would take more than ``gram_memory``.
     """
-    if engine not in ("auto", "direct") or loss.terms is None or isinstance(loss, Softmax):
+    if engine not in ("auto", "direct") or loss.terms is None:
         return None
     learner, selection = settings.pop("learner"), settings["selection"]
     if type(learner) is not Stumps or not can_be_plain(X, learner):
         return None  # before rows are prepared
     X = X.toarray() if scipy.sparse.issparse(X) else X
     memory = default_gram_memory() if gram_memory is None else gram_memory
-    if (2 * X.size + 32 * len(y)) * (int(fold.max()) + 1) > memory:
+    n_scores = 1
+    if isinstance(loss, Softmax):
+        check_classes(settings["step"], engine)
+        n_scores = loss.n_classes
+    if (2 * X.size + 32 * n_scores * len(y)) * (int(fold.max()) + 1) > memory:
         return None
     if learner.max_bins == "auto" and isinstance(selection, RandomThresholds):
         learner = replace(learner, max_bins=MANY_BINS)  # an iteration costs the same
@@ -119,7 +125,8 @@ def boost_row_mean(
         assert isinstance(problem.prepared.arrays, DenseStumps)
         if newton:
             problem.rule = newton_rule(problem, settings["learning_rate"])
-        return mean_of_runs(RowRuns(problem, fold, random_state, start_score), n_iter, rule)
+        kind = ClassRuns if isinstance(loss, Softmax) else RowRuns
+        return mean_of_runs(kind(problem, fold, random_state, start_score), n_iter, rule)
 
 
 def newton_rule(problem: Problem, learning_rate: float) -> FewRowsRule:

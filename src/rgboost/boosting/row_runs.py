@@ -17,42 +17,46 @@ from numpy.typing import NDArray
 
 from .._team import Team
 from ..learners.dense_stumps import DenseStumps, take_rows
+from ..losses import Squared
 from ..selection import Subsets
 from .curved_rows import in_units_of_the_largest, newton_step
 from .direct import make_work
 from .few_rows_loop import FewRowsRule, run_few_rows, set_losses
 from .folds import share_out
 from .gram_family import gram_family
-from .loop import Work, run_block
+from .loop import run_block
 from .make_problem import start_of, total_weight
 from .problem import Problem
 from .record import Record, make_record
-from .rows import Rows, make_rows, start_rows
+from .rows import make_rows, start_rows
 from .step_length import own_rule
 
-LONGEST_CHUNK, ROWS_OF_CHUNK = 320, 1 << 19
+Vector = NDArray[np.float64]
+
+LONGEST_CHUNK, SCORES_OF_CHUNK = 320, 1 << 19
 """Iterations that the runs do before rules of stopping and callbacks look at them: up to so many,
-and so many rows in all."""
+and so many scores of rows in all."""
 
 
 @dataclass
 class RowRun:
     """One of the runs: weak-learners on its training rows and on the others, the rows, the rule of
-    its steps (which may have room of its own), where it starts from and its generator.
+    its steps (which may have room of its own), where it starts from (with several classes, a score
+    for each) and its generator.
 
     ``mass`` and ``held_mass`` are what losses of the two are divided by to have means.
     """
 
-    start: float
+    start: Any
     learners: Any
-    rows: Rows
+    rows: Any
     held_learners: Any
-    held: Rows
+    held: Any
     mass: float
     held_mass: float
     rule: Any
     rng: np.random.Generator
-    work: Work
+    work: Any
 
     @property
     def held_loss(self) -> float:
@@ -68,12 +72,14 @@ class RowRuns:
     """
 
     engine = "direct"
+    n_classes: int | None = None
 
     def __init__(
         self, problem: Problem, fold: NDArray[np.int64], seed: int, start_score: float | None
     ) -> None:
         self.problem = problem
-        self.chunk = max(1, min(LONGEST_CHUNK, ROWS_OF_CHUNK // len(problem.y)))
+        n_scores = len(problem.y) * (self.n_classes or 1)
+        self.chunk = max(1, min(LONGEST_CHUNK, SCORES_OF_CHUNK // n_scores))
         self.newton = isinstance(problem.rule, FewRowsRule)
         # With Newton steps only: other rules may have a ridge, in the unit of the weights.
         self.weight = in_units_of_the_largest(problem.weight) if self.newton else problem.weight
@@ -95,7 +101,7 @@ class RowRuns:
 
     def go_on(self, n: int) -> list[Record]:
         """n iterations of every run, with the losses before and after them."""
-        blocks = [_RowBlock(self.problem, one, n) for one in self.folds]
+        blocks = [_RowBlock(self, one, n) for one in self.folds]
         share_out(blocks, self.problem.n_jobs, self.pool)
         return [block.losses_and_choices() for block in blocks]
 
@@ -103,30 +109,55 @@ class RowRuns:
         problem, family = self.problem, gram_family(self.problem)
         train, others = np.flatnonzero(~held), np.flatnonzero(held)
         y, weight = problem.y[train], _part(self.weight, train)
-        start = start_score
-        if start is None and self.newton and not problem.rule.flat:
-            start = problem.start + newton_step(problem.loss, y, weight, problem.start)
-        elif start is None:
-            start = float(start_of(problem.loss, y, weight, None))
         arrays: DenseStumps = take_rows(problem.prepared.arrays, train)
-        statistics = family.statistics(arrays, y, weight, problem.loss, start, Team(1))
-        arrays = arrays._replace(splits=family.weighted(*statistics.bin_weights(), 0.0))
-        rows = make_rows(y, weight, start)
-        held_rows = make_rows(problem.y[others], _part(self.weight, others), start)
-        for some in (rows, held_rows):
-            start_rows(problem.loss.terms, some)
+        sums = family.statistics(arrays, y, weight, Squared(), 0.0, Team(1)).bin_weights()
+        start = self.start(y, weight, start_score)
+        rows = self.make_rows(y, weight, start)
+        held_rows = self.make_rows(problem.y[others], _part(self.weight, others), start)
         return RowRun(
             start=start,
-            learners=arrays,
+            learners=arrays._replace(splits=family.weighted(*sums, 0.0)),
             rows=rows,
             held_learners=take_rows(problem.prepared.arrays, others),
             held=held_rows,
             mass=total_weight(y, weight),
-            held_mass=total_weight(held_rows.y, _part(self.weight, others)),
+            held_mass=total_weight(problem.y[others], _part(self.weight, others)),
             rule=own_rule(problem.rule, len(y)),
             rng=np.random.default_rng(seed),
-            work=make_work(problem, rows),
+            work=self.make_work(rows),
         )
+
+    def start(self, y: Vector, weight: Vector | None, start_score: float | None) -> Any:
+        """Where a run with these training rows starts from."""
+        problem = self.problem
+        if start_score is None and self.newton and not problem.rule.flat:
+            return problem.start + newton_step(problem.loss, y, weight, problem.start)
+        return start_of(problem.loss, y, weight, start_score)
+
+    def make_rows(self, y: Vector, weight: Vector | None, start: Any) -> Any:
+        """Rows at the null model."""
+        rows = make_rows(y, weight, start)
+        start_rows(self.problem.loss.terms, rows)
+        return rows
+
+    def make_work(self, rows: Any) -> Any:
+        return make_work(self.problem, rows)
+
+    def run(self, one: RowRun, subsets: Subsets, record: Record) -> None:
+        """As many iterations of a run as the record has room for."""
+        Team(1).run(
+            run_few_rows if self.newton else run_block,
+            one.learners, self.problem.loss.terms, one.rule, subsets, one.rows, one.held_learners,
+            one.held, record, one.work,
+        )  # fmt: skip
+
+    def correct(self, one: RowRun, losses: Vector) -> Vector:
+        """Training losses of a block, the last of them exact."""
+        if not self.newton or one.rule.flat:
+            return losses
+        set_losses(self.problem.loss.terms, one.rows)
+        missing = one.rows.loss_sums.sum() - losses[-1]
+        return losses + missing * np.linspace(0.0, 1.0, len(losses))
 
 
 def _part(weight: NDArray[np.float64] | None, rows: NDArray[np.int64]) -> Any:
@@ -138,38 +169,31 @@ class _RowBlock:
 
     needs = -1
 
-    def __init__(self, problem: Problem, run: RowRun, n: int) -> None:
-        self.problem = problem
+    def __init__(self, runs: RowRuns, run: RowRun, n: int) -> None:
+        self.runs = runs
         self.run = run
         self.subsets: Subsets | None = None
-        self.record = make_record(n, problem.prepared.set_bytes)
+        self.record = make_record(n, runs.problem.prepared.set_bytes, runs.n_classes)
         self.n = n
         self.done = 0
 
     def go_on(self, until: int) -> None:
         if until == self.done:
             return
-        problem, run = self.problem, self.run
+        problem, run = self.runs.problem, self.run
         if self.subsets is None:  # not before: threads draw side by side
             self.subsets = problem.selection.subsets(problem.prepared.layout, run.rng, self.n)
         record = Record._make(part[self.done : until] for part in self.record)
-        Team(1).run(
-            run_few_rows if isinstance(run.rule, FewRowsRule) else run_block,
-            run.learners, problem.loss.terms, run.rule, part_of(self.subsets, self.done, until),
-            run.rows, run.held_learners, run.held, record, run.work,
-        )  # fmt: skip
+        self.runs.run(run, part_of(self.subsets, self.done, until), record)
         self.done = until
 
     def losses_and_choices(self) -> Record:
-        """The record, with the losses after the last iteration; exact ones."""
-        run = self.run
-        told = run.rows.loss_sums.sum()
-        losses = np.append(self.record.loss, told)
-        if isinstance(run.rule, FewRowsRule) and not run.rule.flat:
-            set_losses(self.problem.loss.terms, run.rows)
-            losses += (run.rows.loss_sums.sum() - told) * np.linspace(0.0, 1.0, self.n + 1)
-        held_losses = np.append(self.record.held_loss, run.held.loss_sums.sum())
-        return self.record._replace(loss=losses, held_loss=held_losses)
+        """The record, with the losses after the last iteration."""
+        losses = np.append(self.record.loss, self.run.rows.loss_sums.sum())
+        return self.record._replace(
+            loss=self.runs.correct(self.run, losses),
+            held_loss=np.append(self.record.held_loss, self.run.held.loss_sums.sum()),
+        )
 
 
 def part_of(subsets: Subsets, begin: int, end: int) -> Subsets:

@@ -14,7 +14,7 @@ from .problem import Problem
 from .record import Record
 from .rows import TILE
 from .softmax_loop import ClassWork, run_softmax_block, start_softmax
-from .softmax_rows import make_class_rows
+from .softmax_rows import ClassRows, make_class_rows
 
 _SHORTEST_TILE = 1024
 
@@ -42,13 +42,13 @@ def run_softmax(problem: Problem) -> None:
         problem.start,
     )
     n_classes = len(rows.score)
-    tile = max(_SHORTEST_TILE, TILE // n_classes // 8 * 8)  # all classes of a tile fit the cache
+    tile = tile_of(n_classes)
     learners, held_learners = problem.prepared.arrays, problem.held_arrays
     start_or_resume(
         problem, rows, held_rows, lambda some: start_softmax(learners, terms, some, tile)
     )
     cells = n_classes * (problem.cells_per_iteration() + ROW_CELLS * len(problem.y))
-    work = _work(problem, rows)
+    work = make_class_work(problem, rows)
 
     def run_one(team: Team, subsets: Any, record: Record) -> None:
         team.run(
@@ -59,7 +59,12 @@ def run_softmax(problem: Problem) -> None:
     run_blocks(problem, rows, held_rows, team_size(problem.n_jobs, cells), run_one)
 
 
-def _work(problem: Problem, rows: Any) -> ClassWork:
+def tile_of(n_classes: int) -> int:
+    """Rows that are updated at once: all classes of them fit the cache."""
+    return max(_SHORTEST_TILE, TILE // n_classes // 8 * 8)
+
+
+def make_class_work(problem: Problem, rows: ClassRows) -> ClassWork:
     n_columns = problem.most_columns()
     n_chunks, n_classes = len(rows.chunks) - 1, len(rows.score)
     most_bins = int(np.diff(problem.prepared.layout.offsets).max(initial=0)) + 1

@@ -186,6 +186,9 @@ def search_column(learners, subsets, m, k, residual, totals, work, scratch):
         for s in range(n):
             off = left_sums[c, s] - slope * weight[s]
             scores[s] += off * off * gain[s]
+    for s in range(n):
+        if gain[s] == 0.0:  # an empty side, in one of several folds
+            scores[s] = -np.inf
     bar_light_sides(learners, column, scores)
     work.score[k], split = best_allowed(scores, n, subset, k, first, base)
     work.learner[k] = first + split

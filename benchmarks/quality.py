@@ -54,9 +54,9 @@ def parts_of(data: QualitySet) -> Iterator[QualitySet]:
         return
     X, y = all_rows(data)
     fold = np.random.default_rng(0).permutation(len(y)) % FOLDS
-    if data.task == "logistic":  # as many of each class in every fold
+    if data.task != "squared":  # as many of each class in every fold
         fold = np.empty(len(y), dtype=np.int64)
-        for label in (0.0, 1.0):
+        for label in np.unique(y):
             rows = np.flatnonzero(y == label)
             fold[np.random.default_rng(0).permutation(rows)] = np.arange(len(rows)) % FOLDS
     for k in range(FOLDS):
@@ -97,40 +97,48 @@ def protocol_of(parts: list[QualitySet]) -> dict[str, Any]:
 def fit_rgboost(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
     import rgboost
 
-    kind = rgboost.RGBMClassifier if data.task == "logistic" else rgboost.RGBMRegressor
+    kind = rgboost.RGBMRegressor if data.task == "squared" else rgboost.RGBMClassifier
     categories = list(data.categorical) or None
     model = kind(n_jobs=threads, random_state=0, categorical_features=categories, **more)
     start = clock()
     model.fit(data.X, data.y)
     seconds = clock() - start
+    return model, scores_of(model, data), seconds
+
+
+def scores_of(model: Any, data: QualitySet) -> NDArray:
+    """Of the test rows: predictions, log-odds, or of several classes logarithms of probabilities."""
+    if data.task == "squared":
+        return model.predict(data.X_test)
     if data.task == "logistic":
-        return model, model.decision_function(data.X_test), seconds
-    return model, model.predict(data.X_test), seconds
+        return model.decision_function(data.X_test)
+    return np.log(np.maximum(model.predict_proba(data.X_test), 1e-15))
 
 
 def fit_ebm(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
     from interpret import glassbox
 
-    kind = "Classifier" if data.task == "logistic" else "Regressor"
+    kind = "Regressor" if data.task == "squared" else "Classifier"
     types = ["nominal" if k in data.categorical else "continuous" for k in range(data.X.shape[1])]
     made = getattr(glassbox, f"ExplainableBoosting{kind}")
     model = made(interactions=0, n_jobs=threads, feature_types=types, **more)
     start = clock()
     model.fit(data.X, data.y)
     seconds = clock() - start
-    scores = model.decision_function if data.task == "logistic" else model.predict
-    return model, scores(data.X_test), seconds
+    return model, scores_of(model, data), seconds
 
 
 def fit_lightgbm(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
     import lightgbm
 
-    kind = lightgbm.LGBMClassifier if data.task == "logistic" else lightgbm.LGBMRegressor
+    kind = lightgbm.LGBMRegressor if data.task == "squared" else lightgbm.LGBMClassifier
     model = kind(n_jobs=threads, verbose=-1, random_state=0, **more)
     options = {"categorical_feature": list(data.categorical)} if data.categorical else {}
     start = clock()
     model.fit(data.X, data.y, **options)
     seconds = clock() - start
+    if data.task == "classes":
+        return model, scores_of(model, data), seconds
     return model, model.booster_.predict(data.X_test, raw_score=True), seconds
 
 
@@ -139,15 +147,14 @@ def fit_hist(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray,
 
     from .peers import openmp_threads
 
-    logistic = data.task == "logistic"
-    kind = HistGradientBoostingClassifier if logistic else HistGradientBoostingRegressor
+    squared = data.task == "squared"
+    kind = HistGradientBoostingRegressor if squared else HistGradientBoostingClassifier
     model = kind(categorical_features=list(data.categorical) or None, random_state=0, **more)
     with openmp_threads(threads):
         start = clock()
         model.fit(data.X, data.y)
         seconds = clock() - start
-        score = model.decision_function if logistic else model.predict
-        return model, score(data.X_test), seconds
+        return model, scores_of(model, data), seconds
 
 
 CONTESTANTS: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -164,6 +171,8 @@ def test_losses(data: QualitySet, score: NDArray) -> NDArray:
     """Of every test row."""
     if data.task == "logistic":
         return np.logaddexp(0.0, np.where(data.y_test > 0, -score, score))
+    if data.task == "classes":
+        return -score[np.arange(len(score)), data.y_test.astype(np.int64)]
     return (data.y_test - score) ** 2 / np.var(data.y_test)
 
 
@@ -215,7 +224,9 @@ def warm_up(name: str, data: QualitySet, threads: int) -> None:
         fit(next(parts_of(data)), threads)
         return
     few = np.linspace(0, len(data.y) - 1, min(300, len(data.y))).astype(int)
-    few = np.union1d(few, np.unique(data.y[:2000], return_index=True)[1][:2])
+    if data.task != "squared":  # two rows of every class, at least
+        firsts = [np.flatnonzero(data.y == label)[:2] for label in np.unique(data.y)]
+        few = np.union1d(few, np.concatenate(firsts))
     columns = slice(0, 20 if not data.categorical else None)
     small = QualitySet(
         data.name, data.task, data.X[few, columns], data.y[few], data.X[:5, columns],

@@ -16,13 +16,16 @@ from numpy.typing import NDArray
 
 from .measure import Skip
 
-Task = Literal["squared", "logistic"]
+Task = Literal["squared", "logistic", "classes"]
 TEST_SHARE = 0.2
+RARE = 50
+"""Rows of classes that have fewer are left out: not everybody takes them."""
 
 
 @dataclass(frozen=True)
 class QualitySet:
-    """``categorical`` are the columns of categories. Labels of two classes are 0 and 1."""
+    """``categorical`` are the columns of categories. Labels of two classes are 0 and 1, of several
+    0, 1, 2, ..."""
 
     name: str
     task: Task
@@ -48,7 +51,8 @@ def _frame(path: Path, **options: Any) -> Any:
 def _from_frame(
     name: str, task: Task, frame: Any, target: Any, test: Any = None, nominal: tuple[str, ...] = ()
 ) -> QualitySet:
-    """Strings become categories; all rows of a class that is not the first are 1."""
+    """Strings become categories; all rows of a class that is not the first are 1, or, of several,
+    classes are numbered."""
     import pandas
 
     n_train = len(frame)
@@ -56,6 +60,8 @@ def _from_frame(
     labels = whole.pop(target)
     if task == "logistic":
         labels = (labels != sorted(labels.unique())[0]).astype(float)
+    elif task == "classes":
+        labels = pandas.Series(pandas.Categorical(labels).codes)
     columns, categorical = [], []
     for k, column in enumerate(whole.columns):
         values = whole[column]
@@ -164,6 +170,18 @@ def _year(folder: Path) -> QualitySet:
     return _from_frame("YearPredictionMSD sample", "squared", _frame(path, header=None), 0)
 
 
+def _sleep(folder: Path) -> QualitySet:
+    frame = _frame(folder / "sleep" / "sleep.tsv.gz", sep="\t")
+    return _from_frame("sleep", "classes", frame, "target")
+
+
+def _kdd(folder: Path) -> QualitySet:
+    frame = _frame(folder / "kddcup99_10pct" / "kddcup.tsv.gz", sep="\t")
+    frame = frame[frame.groupby("target")["target"].transform("size") >= RARE]
+    nominal = ("Atr-1", "Atr-2", "Atr-3")  # protocol, service, flag
+    return _from_frame("kddcup99 10%", "classes", frame, "target", nominal=nominal)
+
+
 SETS: dict[str, Callable[[Path], QualitySet]] = {
     "diabetes": _embedded("diabetes", "squared", "load_diabetes"),
     "year-sample": _year,
@@ -181,4 +199,6 @@ SETS: dict[str, Callable[[Path], QualitySet]] = {
     "bank": _bank,
     "ijcnn1": _libsvm_set("ijcnn1", ("ijcnn1/ijcnn1.trn.bz2", "ijcnn1/ijcnn1.tst.bz2"), 22),
     "w8a": _libsvm_set("w8a", ("w8a/w8a.xz",), 300),
+    "sleep": _sleep,
+    "kdd": _kdd,
 }

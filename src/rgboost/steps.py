@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from scipy.optimize import brentq
 
 from ._validation import check_not_negative, check_positive
-from .losses import Loss
+from .losses import Loss, Softmax
 from .losses.base import Vector
 
 
@@ -157,8 +157,9 @@ def check_step(step: str | StepRule) -> StepRule:
 def default_step(loss: Loss, free_leaves: bool) -> StepRule:
     """What ``step="auto"`` means: the constant step if the loss is smooth; else Newton leaf values
     if it has a Newton step, else leaf-wise optimal values; and line search where there are no free
-    leaves to set."""
-    if loss.smoothness is not None:
+    leaves to set. Newton leaf values for several classes, too: sigma = 1/2 is far from their
+    curvature p (1 - p) where p is small, as it is for most of many classes."""
+    if loss.smoothness is not None and not isinstance(loss, Softmax):
         return ConstantStep()
     if not free_leaves:
         return LineSearch()

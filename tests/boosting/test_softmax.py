@@ -26,7 +26,8 @@ def naive_class_leaf(y, f, r, weight, loss, step):
     if isinstance(step, NewtonStep):
         p = loss.inverse_link(f)
         curvature = weight @ (p * (1 - p) + loss.ridge) + step.l2
-        return np.clip(weight @ r / curvature, -loss.newton_limit, loss.newton_limit)
+        values = np.clip(weight @ r / curvature, -loss.newton_limit, loss.newton_limit)
+        return values - values.mean()
     return weight @ r / (weight.sum() * loss.smoothness)
 
 

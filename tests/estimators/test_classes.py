@@ -116,3 +116,27 @@ def test_labels_of_many_kinds(cancer):
     for labels in (y.astype(bool), y * 2 - 1, y.astype(str), pd.Series(y), y.astype(np.int8)):
         model = RGBMClassifier(max_iter=5, random_state=0).fit(X, labels)
         np.testing.assert_array_equal(model.decision_function(X), expected)
+
+
+@pytest.mark.parametrize(("n", "rare"), [(300, 1), (300, 3), (2500, 1), (2500, 9)])
+def test_rare_classes_stay_in_training(n, rare):
+    """A class that cannot be shared out does not keep a fit from stopping where it should."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 4))
+    y = np.digitize(X[:, 0] + rng.normal(size=n), [-0.5, 0.5])
+    y[:rare] = 3
+    model = RGBMClassifier(random_state=0).fit(X, y)
+    assert model.classes_.tolist() == [0, 1, 2, 3]
+    losses = model.trace_.validation_loss
+    assert model.best_iteration_ == losses.argmin() < len(losses) - 1
+    assert model.score(X, y) > 0.5
+
+
+def test_early_stopping_that_is_asked_for_with_a_class_of_one_row():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = np.where(X[:, 0] > 0, "b", "a")
+    y[7] = "c"
+    model = RGBMClassifier(early_stopping=True, max_iter=60, random_state=0).fit(X, y)
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    assert np.isfinite(model.trace_.validation_loss).all()

@@ -43,6 +43,8 @@ LONG_ITERATION = 25_000.0
 MOST_ROWS = 20_000
 """More rows have blocks of iterations that are too long for those who wait, and sums that are too
 long for single precision."""
+MOST_CLASS_SCORES = 100_000
+"""Rows times classes up to which the mean of several runs is worth its time."""
 DENSE_CELLS = 1 << 22
 """Entries of a sparse matrix that is made dense."""
 
@@ -55,8 +57,11 @@ def rows_are_faster(
     learning_rate: float,
     engine: str,
 ) -> bool:
-    """Whether runs by rows are expected to be faster than those by statistics, which are there."""
+    """Whether runs by rows are expected to be faster than those by statistics, which are there; or,
+    of several classes, whether they are worth their time."""
     n_rows, n_features = shape
+    if isinstance(loss, Softmax):
+        return n_rows * loss.n_classes <= MOST_CLASS_SCORES
     if not (isinstance(selection, RandomThresholds) and type(selection.t) is int):
         return False
     if type(loss) is Squared:

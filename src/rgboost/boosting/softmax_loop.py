@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from .._jit import kernel
 from .._team import close_turn, take_ticket, wait_for_all
-from ..learners.class_sums import class_left_sums
-from ..learners.kernels import Pick, Scratch, accumulate, direction, note_set, scratch_size
+from ..learners.class_sums import class_left_sums, class_split_sums
+from ..learners.dense_stumps import FEW_CANDIDATES
+from ..learners.kernels import TIE, Pick, Scratch, accumulate, direction, note_set, scratch_size
 from ..learners.splits import best_allowed
 from ..learners.stump_statistics import bar_light_sides, gather_column
 from .loop import first_of_the_best, subset_columns, subset_of
@@ -169,6 +170,11 @@ def search_column(learners, subsets, m, k, residual, totals, work, scratch):
     subset, splits = subset_of(subsets, m), learners.splits
     column = subset.columns[k]
     first = splits.offsets[column]
+    if subset.restricted and work.partial.shape[0] == 0:
+        chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
+        if chosen.shape[0] <= FEW_CANDIDATES:
+            if search_chosen(learners, column, chosen, k, residual, totals, work, scratch):
+                return
     n = splits.offsets[column + 1] - first
     weight, gain = splits.left_weight[first : first + n], splits.gain[first : first + n]
     bins, scores = scratch.one.bins, scratch.scores[:n]
@@ -194,3 +200,27 @@ def search_column(learners, subsets, m, k, residual, totals, work, scratch):
     work.learner[k] = first + split
     for c in range(n_classes):
         work.inner[k, c] = left_sums[c, split]
+
+
+@kernel()
+def search_chosen(learners, column, chosen, k, residual, totals, work, scratch):
+    """`search_column` for few splits, each summed by itself; False where they cannot be."""
+    splits, sums = learners.splits, scratch.left_sums[:, 0]
+    n_classes = residual.shape[0]
+    work.score[k], to_beat = -1.0, -1.0
+    for j in chosen:
+        if not class_split_sums(learners, column, j - splits.offsets[column], residual, sums):
+            return False
+        if splits.gain[j] == 0.0:  # an empty side, in one of several folds
+            continue
+        below = splits.left_weight[j]
+        above = splits.total_weight - below
+        score = 0.0
+        for c in range(n_classes):
+            score += sums[c] ** 2 / below + (totals[c] - sums[c]) ** 2 / above
+        if score > to_beat:
+            to_beat = score * (1.0 + TIE)
+            work.score[k], work.learner[k] = score, j
+            for c in range(n_classes):
+                work.inner[k, c] = sums[c]
+    return True

@@ -37,13 +37,23 @@ def _newton(
     rule, terms, learners, side, inner, totals, rows, sums, scratch, seat, goal, left, right
 ):
     """Each class by itself: sum of residuals over sum of w p_c (1 - p_c), the diagonal of the
-    Hessian, as the tree libraries do."""
+    Hessian, as the tree libraries do; then less their mean, which changes no probability, so that
+    scores sum to 0 as with constant steps."""
     curvature_sums(terms, learners, side, rows, sums, scratch, seat)
     goal = wait_for_all(seat, goal)
     for c in range(totals.shape[0]):
         left[c] = newton_value(rule, inner[c], sums[:, 0, c].sum())
         right[c] = newton_value(rule, totals[c] - inner[c], sums[:, 1, c].sum())
+    center(left)
+    center(right)
     return goal
+
+
+@kernel()
+def center(values):
+    mean = values.sum() / values.shape[0]
+    for c in range(values.shape[0]):
+        values[c] -= mean
 
 
 @kernel()

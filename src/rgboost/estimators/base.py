@@ -22,9 +22,9 @@ from ..boosting.stopping import best_iteration
 from ..data.input import InputSchema
 from ..learners import LearnerFamily, Monotone, Stumps
 from ..learners.base import Additive
-from ..losses import Loss, Softmax, Squared
+from ..losses import Loss, Squared
 from ..selection import RandomThresholds, SelectionRule, check_selection
-from ..steps import StepRule, check_step, default_step
+from ..steps import NewtonStep, StepRule, check_step, default_step
 from .fitted_model import FittedModelMixin
 from .folds import FoldPlan
 from .holdout import ROWS_OF_MEAN, StoppingPlan, TrainingRows
@@ -115,12 +115,13 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
     def paper(cls, **parameters: Any) -> Self:
         """The settings of the paper's experiments; ``parameters`` override them.
 
-        Start from zero, learning rate 1, 100 percentiles above 10,000 rows and every value below,
-        groups are features, a ridge of 0.0001 for the logistic loss, and 500 iterations without
-        early stopping.
+        Start from zero, the constant step, learning rate 1, 100 percentiles above 10,000 rows and
+        every value below, groups are features, a ridge of 0.0001 for the logistic loss, and 500
+        iterations without early stopping.
         """
         preset: dict[str, Any] = {
             "init": "zero",
+            "step": "constant",
             "learning_rate": 1.0,
             "max_bins": "paper",
             "binning": "quantile",
@@ -181,16 +182,18 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         family = self._constrained_family()
         return default_step(loss, isinstance(family, Stumps) and family.leaves == "free")
 
-    def _rate(self, n_rows: int) -> float:
+    def _rate(self, n_rows: int, step: StepRule) -> float:
         """The learning rate of a single run."""
-        return self._given_rate(self._long_steps if n_rows >= self._many_rows else SHORT_STEPS)
+        long = n_rows >= self._many_rows and not isinstance(step, NewtonStep)
+        return self._given_rate(self._long_steps if long else SHORT_STEPS)
 
     def _rate_of_mean(self, n_rows: int, selection: SelectionRule, loss: Loss) -> float:
         """The learning rate of the mean of several runs."""
         if isinstance(selection, RandomThresholds) and type(loss) is Squared:
             return self._given_rate(STEPS_OF_THRESHOLDS)
-        if quadratic_obstacle(loss, self._step_rule(loss), SHORT_STEPS, self.engine) is not None:
-            return self._rate(n_rows)  # steps are those of a single run
+        step = self._step_rule(loss)
+        if quadratic_obstacle(loss, step, SHORT_STEPS, self.engine) is not None:
+            return self._rate(n_rows, step)  # steps are those of a single run
         return self._given_rate(LONG_STEPS_OF_MEAN if n_rows >= ROWS_OF_MEAN else SHORT_STEPS)
 
     def _given_rate(self, auto: float) -> float:
@@ -218,12 +221,13 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         plan = StoppingPlan(
             self.early_stopping, self.validation_fraction, self.n_iter_no_change, self.tol
         )
+        step = self._step_rule(loss)
         settings: dict[str, Any] = dict(
             loss=loss,
             learner=learner,
             selection=selection,
-            step=self._step_rule(loss),
-            learning_rate=self._rate(len(rows.present)),
+            step=step,
+            learning_rate=self._rate(len(rows.present), step),
             start_score=0.0 if self.init == "zero" else None,
             groups=self.groups,
             names=getattr(self, "feature_names_in_", None),
@@ -242,7 +246,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         one_run = any(getattr(listener, "needs_one_run", False) for listener in listeners)
         goes_on = self.warm_start or state is not None or one_run
         if self.ensemble and not goes_on and folds.want_mean(rows):
-            of_mean = self._selection_rule(rows, learner, of_mean=not isinstance(loss, Softmax))
+            of_mean = self._selection_rule(rows, learner, of_mean=True)
             rate = self._rate_of_mean(len(rows.present), of_mean, loss)
             changes = {"learning_rate": rate, "selection": of_mean}
             mean = folds.mean(rows, {**settings, **changes}, listeners)

@@ -41,12 +41,12 @@ PARAMETERS = """
         ``"constant"``: 1/sigma, sigma the smoothness of the loss. ``"line-search"``: the best
         step along the weak-learner. ``"leaf-search"``: the best value for each side of a stump.
         ``"newton"``: sum of residuals over sum of curvatures on each side, as tree libraries do.
-        ``"auto"``: constant if the loss is smooth, else Newton if it has a Newton step, else leaf
-        search (line search if the learner is not stumps with free leaves).
+        ``"auto"``: constant if the loss is smooth, but for several classes; else Newton if it has a
+        Newton step, else leaf search (line search if the learner is not stumps with free leaves).
     learning_rate : float or "auto"
         Multiplies the step. ``"auto"``: 0.2; but for the mean of several runs (see ``ensemble``)
         0.5 from 10,000 rows on, and 0.05 with the squared loss and ``selection="thresholds"``; and
-        1 for a single run of classification from 1,000 rows on, where the step 1/sigma is small
+        1 for a single run of two classes from 1,000 rows on, where the step 1/sigma is small
         already.
     max_iter : int, "auto" or "cv"
         Number of iterations, at most. ``"cv"``: as many as have the smallest loss in
@@ -54,8 +54,8 @@ PARAMETERS = """
         the squared loss and stumps the folds cost one pass over the data, and bins come from all
         rows. Rows are not held out besides; ``n_iter_no_change`` and ``tol`` end the search.
         ``"auto"``: ``"cv"`` below 2,000 rows, and with losses whose mean of the folds' models costs
-        little (see ``ensemble``); else up to 20,000 until early stopping ends the fit; and 100 if
-        there are fewer than 30 rows.
+        little (see ``ensemble``); else, and where a class has fewer rows than there are folds, up
+        to 20,000 until early stopping ends the fit; and 100 if there are fewer than 30 rows.
     cv : int, splitter or list of (train, test) rows
         The folds of ``max_iter="cv"``: their number, for folds at random (of each class the same
         share); or folds of yours that hold out every row once, as scikit-learn's GroupKFold does.
@@ -64,11 +64,11 @@ PARAMETERS = """
         a fold. It predicts better than one of them and needs no further fit, and the mean of
         additive models is an additive model like others. It comes from statistics with the squared
         loss, and, by quadratic models, with losses that have a Newton step (the logistic one of two
-        classes, exponential, Poisson, gamma, Tweedie); from the rows where these are few, and,
-        after ``max_iter="cv"`` of at most 20,000 rows of numbers, with every loss but those of
-        several classes and those in Python. False, and in all other cases (``warm_start``,
-        ``resume``, callbacks that look at one run: ``Checkpoint``, ``EarlyStopping``,
-        certificates): a fit to all rows.
+        classes, exponential, Poisson, gamma, Tweedie); from the rows where these are few, of several
+        classes if rows times classes are at most 100,000, and, after ``max_iter="cv"`` of at most
+        20,000 rows of numbers, with every loss but those in Python. False, and in all other cases
+        (``warm_start``, ``resume``, callbacks that look at one run: ``Checkpoint``,
+        ``EarlyStopping``, certificates): a fit to all rows.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
         ``X_val, y_val``, or if ``max_iter="auto"`` says so. With validation rows of either kind

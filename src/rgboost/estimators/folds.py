@@ -40,8 +40,15 @@ class FoldPlan:
     seed: int
 
     def hold_out(self, rows: TrainingRows) -> bool:
-        """Whether some of the rows are held out."""
-        return self.stopping.holds_out(rows, self.max_iter, self.stratified)
+        """Whether some of the rows are held out: as `StoppingPlan` says, or where a class is too
+        rare for folds."""
+        if self.stopping.holds_out(rows, self.max_iter, self.stratified):
+            return True
+        if self.max_iter != "auto" or self.stopping.early_stopping != "auto":
+            return False
+        if rows.validation is not None or self._enough(rows):
+            return False
+        return len(rows.present) >= FEW_ROWS and self.stopping.can_share(rows, self.stratified)
 
     def n_iter(self, rows: TrainingRows) -> int | None:
         """A number of iterations, or None if cross-validation is to choose it."""

@@ -97,27 +97,44 @@ class StoppingPlan:
         if self.early_stopping == "auto":
             if max_iter != "auto":
                 return False
-            rarest = count_rarest(rows, stratified)
-            enough = rarest * self.validation_fraction >= 1.0
-            return len(rows.present) >= AUTO_ROWS and enough
+            return len(rows.present) >= AUTO_ROWS and self.can_share(rows, stratified)
         return bool(self.early_stopping)
 
+    def can_share(self, rows: TrainingRows, stratified: bool) -> bool:
+        """Whether there are rows to hold out: of two classes or more, if there are classes."""
+        if not stratified:
+            return len(rows.present) * self.validation_fraction >= 1.0
+        return int(np.sum(self._shares(rows.y[rows.present]))) >= 2
+
+    def _shares(self, y: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Whether a class has a row to hold out, for each of the classes."""
+        counts = np.unique(y, return_counts=True)[1]
+        return (counts * self.validation_fraction >= 1.0) & (counts > 1)
+
     def split(self, rows: TrainingRows, stratified: bool, seed: int) -> TrainingRows:
-        """Hold out a share of the rows with positive weight, of each class the same share."""
+        """Hold out a share of the rows with positive weight, of each class the same share.
+
+        Rows of a class that is too rare for that stay.
+        """
         y, weight, present = rows.y, rows.weight, rows.present
+        shared, rare = present, present[:0]
+        if stratified and self.can_share(rows, stratified):
+            classes = np.unique(y[present])
+            common = np.isin(y[present], classes[self._shares(y[present])])
+            shared, rare = present[common], present[~common]
         try:
             train, held = train_test_split(
-                present,
+                shared,
                 test_size=self.validation_fraction,
                 random_state=seed,
-                stratify=y[present] if stratified else None,
+                stratify=y[shared] if stratified else None,
             )
         except ValueError as fault:
             raise ValueError(
                 f"validation_fraction={self.validation_fraction} of {len(present)} rows cannot be "
                 f"held out ({fault}) Use another fraction, early_stopping=False, or X_val, y_val."
             ) from fault
-        train, held = np.sort(train), np.sort(held)
+        train, held = np.sort(np.concatenate([train, rare])), np.sort(held)
         kept = np.zeros(len(y), dtype=bool)
         kept[train] = True
         held_weight = None if weight is None else weight[held]

@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from .._jit import by_type, kernel
-from .dense_stumps import DenseStumps
+from .dense_stumps import DenseStumps, left_sum
 from .mixed_stumps import MixedStumps, SparseMixedStumps
 from .sparse_stumps import SparseStumps
 from .splits import to_left_sums
@@ -56,6 +56,24 @@ def _mixed(learners, column, sums, totals):
             if n_bins > m:
                 for j in range(m - 1):
                     sums[c, m + j] = sums[c, j] + missing
+
+
+def _not_by_itself(learners, column, split, residual, out):
+    return False
+
+
+@by_type(otherwise=_not_by_itself)
+def class_split_sums(learners, column, split, residual, out):
+    """Left sums of a single split, one for each class, from the rows; False where all splits of the
+    column have to be summed at once."""
+
+
+@class_split_sums.register(DenseStumps)
+def _split_sums(learners, column, split, residual, out):
+    codes = learners.codes[column]
+    for c in range(residual.shape[0]):
+        out[c] = left_sum(codes, codes.dtype.type(split), residual[c])
+    return True
 
 
 @kernel()

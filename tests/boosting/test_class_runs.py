@@ -1,0 +1,96 @@
+"""Means of runs of several classes: against honest fits."""
+
+import numpy as np
+import pytest
+
+from rgboost import RGBMClassifier, boost
+from rgboost.boosting import Validation
+from rgboost.boosting.row_mean import MOST_CLASS_SCORES, boost_row_mean, rows_are_faster
+from rgboost.losses import Softmax
+from rgboost.selection import RandomGroups, RandomLearners, RandomThresholds
+from rgboost.steps import ConstantStep, LineSearch, NewtonStep
+from tests.boosting.test_row_mean import SETTINGS, K, data, part
+from tests.conftest import JIT
+
+
+def class_data(weighted=False, n=240):
+    X, y, fold, weight = data(weighted, n)
+    return X, np.digitize(y, [0.0, 1.0]).astype(float), fold, weight
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("step", [ConstantStep(), NewtonStep()], ids=str)
+@pytest.mark.parametrize("selection", [RandomLearners(3), RandomLearners(20), RandomGroups(2)])
+def test_runs_are_those_of_honest_fits(step, selection, weighted):
+    X, y, fold, weight = class_data(weighted)
+    settings = {**SETTINGS, "step": step, "selection": selection, "loss": Softmax(3)}
+    path = boost_row_mean(X, y, fold, n_iter=50, weight=weight, **settings).trace
+    del settings["rule"]
+    held_loss, mass = np.zeros(51), 0.0
+    for k in range(K):
+        train, held = fold != k, fold == k
+        one = boost(
+            X[train], y[train], n_iter=50, weight=part(weight, train),
+            validation=Validation(X[held], y[held], part(weight, held)),
+            **{**settings, "random_state": [5, k]},
+        )  # fmt: skip
+        np.testing.assert_array_equal(path.learner[k::K], one.trace.learner)
+        np.testing.assert_allclose(K * path.left[k::K], one.trace.left, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(K * path.right[k::K], one.trace.right, rtol=1e-7, atol=1e-9)
+        its_mass = held.sum() if weight is None else weight[held].sum()
+        held_loss += one.trace.validation_loss * its_mass
+        mass += its_mass
+    np.testing.assert_allclose(path.validation_loss[::K], held_loss / mass, rtol=1e-8)
+
+
+@pytest.mark.parametrize("step", [ConstantStep(), NewtonStep()], ids=str)
+def test_threads_change_nothing(step):
+    if not JIT:
+        pytest.skip("threads need compiled code")
+    X, y, fold, _ = class_data()
+    settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": Softmax(3), "step": step}
+    alone = boost_row_mean(X, y, fold, n_iter=400, **settings).trace
+    together = boost_row_mean(X, y, fold, n_iter=400, **{**settings, "n_jobs": 2}).trace
+    for name in ("learner", "left", "right", "train_loss", "validation_loss"):
+        np.testing.assert_array_equal(getattr(alone, name), getattr(together, name))
+
+
+@pytest.mark.parametrize(
+    "selection", [RandomThresholds(1), RandomLearners(1), RandomGroups(1)], ids=str
+)
+@pytest.mark.parametrize("step", [ConstantStep(), NewtonStep()], ids=str)
+def test_a_value_that_only_one_fold_has_is_not_chosen_without_it(step, selection):
+    X, y, fold, _ = class_data()
+    X = np.column_stack([X[:, 0], (fold == 0) & (X[:, 0] > 9)]).astype(float)
+    settings = {**SETTINGS, "selection": selection, "loss": Softmax(3), "step": step}
+    found = boost_row_mean(X, y, fold, n_iter=60, **settings).trace
+    assert not (found.feature[::K] == 1).any()
+    assert (found.feature[1::K] == 1).any()
+    assert np.isfinite(found.validation_loss).all()
+    assert np.isfinite(found.left).all()
+
+
+def test_steps_that_several_classes_do_not_have():
+    X, y, fold, _ = class_data()
+    settings = {**SETTINGS, "selection": RandomThresholds(1), "loss": Softmax(3)}
+    with pytest.raises(ValueError, match="not for more than two classes"):
+        boost_row_mean(X, y, fold, n_iter=5, **{**settings, "step": LineSearch()})
+
+
+@pytest.mark.parametrize(("n_rows", "worth"), [(MOST_CLASS_SCORES // 4, True), (26_000, False)])
+def test_where_means_are_worth_their_time(n_rows, worth):
+    how = (RandomLearners(9), Softmax(4), NewtonStep(), 0.2, "auto")
+    assert rows_are_faster((n_rows, 10), *how) == worth
+
+
+def test_a_classifier_of_three_classes_is_a_mean():
+    X, y, _, _ = class_data()
+    names = np.array(["a", "b", "c"])[y.astype(int)]
+    model = RGBMClassifier(random_state=0, n_jobs=1).fit(X, names)
+    assert model.trace_.engine == "direct: the mean of 5 runs"
+    assert model.best_iteration_ % 5 == 0
+    probabilities = model.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    np.testing.assert_allclose(model.decision_function(X).sum(axis=1), 0.0, atol=1e-9)
+    assert model.score(X, names) > 0.5
+    assert not model.set_params(ensemble=False).fit(X, names).trace_.is_mean

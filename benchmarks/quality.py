@@ -107,7 +107,7 @@ def fit_rgboost(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArr
 
 
 def scores_of(model: Any, data: QualitySet) -> NDArray:
-    """Of the test rows: predictions, log-odds, or of several classes logarithms of probabilities."""
+    """Of the test rows: predictions, log-odds, or of several classes logarithms of their shares."""
     if data.task == "squared":
         return model.predict(data.X_test)
     if data.task == "logistic":

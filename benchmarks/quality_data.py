@@ -18,8 +18,6 @@ from .measure import Skip
 
 Task = Literal["squared", "logistic", "classes"]
 TEST_SHARE = 0.2
-RARE = 50
-"""Rows of classes that have fewer are left out: not everybody takes them."""
 
 
 @dataclass(frozen=True)
@@ -175,13 +173,6 @@ def _sleep(folder: Path) -> QualitySet:
     return _from_frame("sleep", "classes", frame, "target")
 
 
-def _kdd(folder: Path) -> QualitySet:
-    frame = _frame(folder / "kddcup99_10pct" / "kddcup.tsv.gz", sep="\t")
-    frame = frame[frame.groupby("target")["target"].transform("size") >= RARE]
-    nominal = ("Atr-1", "Atr-2", "Atr-3")  # protocol, service, flag
-    return _from_frame("kddcup99 10%", "classes", frame, "target", nominal=nominal)
-
-
 SETS: dict[str, Callable[[Path], QualitySet]] = {
     "diabetes": _embedded("diabetes", "squared", "load_diabetes"),
     "year-sample": _year,
@@ -200,5 +191,4 @@ SETS: dict[str, Callable[[Path], QualitySet]] = {
     "ijcnn1": _libsvm_set("ijcnn1", ("ijcnn1/ijcnn1.trn.bz2", "ijcnn1/ijcnn1.tst.bz2"), 22),
     "w8a": _libsvm_set("w8a", ("w8a/w8a.xz",), 300),
     "sleep": _sleep,
-    "kdd": _kdd,
 }

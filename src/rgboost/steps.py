@@ -159,7 +159,9 @@ def default_step(loss: Loss, free_leaves: bool) -> StepRule:
     if it has a Newton step, else leaf-wise optimal values; and line search where there are no free
     leaves to set. Newton leaf values for several classes, too: sigma = 1/2 is far from their
     curvature p (1 - p) where p is small, as it is for most of many classes."""
-    if loss.smoothness is not None and not isinstance(loss, Softmax):
+    if isinstance(loss, Softmax):
+        return NewtonStep()
+    if loss.smoothness is not None:
         return ConstantStep()
     if not free_leaves:
         return LineSearch()

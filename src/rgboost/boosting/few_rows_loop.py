@@ -198,10 +198,11 @@ def rough_sum(values):
 def exact_left_sums(codes, split, values, others):
     """In double precision."""
     total = other = 0.0
+    nothing = values.dtype.type(0)
     for i in range(values.shape[0]):
         left = codes[i] <= split
-        total += values[i] if left else np.float32(0.0)
-        other += others[i] if left else np.float32(0.0)
+        total += values[i] if left else nothing
+        other += others[i] if left else nothing
     return total, other
 
 

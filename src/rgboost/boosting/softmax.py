@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._team import Team
+from ..learners.dense_stumps import DenseStumps
 from ..steps import ConstantStep, NewtonStep, StepRule
 from .blocks import run_blocks, start_or_resume
 from .direct import PARTIAL_BYTES, ROW_CELLS, team_size
@@ -17,6 +19,10 @@ from .softmax_loop import ClassWork, run_softmax_block, start_softmax
 from .softmax_rows import ClassRows, make_class_rows
 
 _SHORTEST_TILE = 1024
+
+SPLITS_OF_COLUMN = 2
+"""Splits in J for each column up to which sums of the rows on their left are faster than those of
+all bins."""
 
 
 def check_classes(step: StepRule, engine: str) -> None:
@@ -65,16 +71,28 @@ def tile_of(n_classes: int) -> int:
 
 
 def make_class_work(problem: Problem, rows: ClassRows) -> ClassWork:
-    n_columns = problem.most_columns()
-    n_chunks, n_classes = len(rows.chunks) - 1, len(rows.score)
-    most_bins = int(np.diff(problem.prepared.layout.offsets).max(initial=0)) + 1
-    shape = (n_chunks, n_classes, n_columns, most_bins)
-    by_rows = problem.prepared.sums_by_rows and n_chunks > 1
-    by_rows &= 8 * int(np.prod(shape)) <= PARTIAL_BYTES
+    n_columns, n_classes = problem.most_columns(), len(rows.score)
+    partial, by_split = _partial_sums(problem, len(rows.chunks) - 1, n_classes)
     return ClassWork(
-        partial=np.empty(shape if by_rows else (0, n_classes, 0, 0)),
+        partial=partial,
+        by_split=by_split,
         score=np.empty(n_columns),
         learner=np.empty(n_columns, np.int64),
         inner=np.empty((n_columns, n_classes)),
-        sums=np.empty((n_chunks, 2, n_classes)),
+        sums=np.empty((len(rows.chunks) - 1, 2, n_classes)),
     )
+
+
+def _partial_sums(
+    problem: Problem, n_chunks: int, n_classes: int
+) -> tuple[NDArray[np.float64], bool]:
+    """Room for sums by chunks of rows, and whether they are those of the splits in J."""
+    layout, n_columns = problem.prepared.layout, problem.most_columns()
+    if problem.selection.by_learner and type(problem.prepared.arrays) is DenseStumps:
+        t = problem.selection.size(layout)[0]
+        if t <= SPLITS_OF_COLUMN * n_columns:
+            return np.empty((n_chunks, n_classes, t, 1)), True
+    shape = (n_chunks, n_classes, n_columns, int(np.diff(layout.offsets).max(initial=0)) + 1)
+    by_rows = problem.prepared.sums_by_rows and n_chunks > 1
+    by_rows &= 8 * int(np.prod(shape)) <= PARTIAL_BYTES
+    return np.empty(shape if by_rows else (0, n_classes, 0, 0)), False

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from .._jit import kernel
 from .._team import close_turn, take_ticket, wait_for_all
-from ..learners.class_sums import class_left_sums, class_split_sums
-from ..learners.dense_stumps import FEW_CANDIDATES
+from ..learners.class_sums import class_left_sums, split_sum
 from ..learners.kernels import TIE, Pick, Scratch, accumulate, direction, note_set, scratch_size
 from ..learners.splits import best_allowed
 from ..learners.stump_statistics import bar_light_sides, gather_column
@@ -34,9 +33,13 @@ from .softmax_step import class_values
 class ClassWork(NamedTuple):
     """Memory that the threads of a team share: sums ``partial[chunk, class, k]`` of column k of J
     over a chunk of rows (empty if columns are searched whole), and the best of each column with
-    its left sums ``inner[k, class]``; ``sums`` is for the step."""
+    its left sums ``inner[k, class]``; ``sums`` is for the step.
+
+    If ``by_split``, ``partial[chunk, class, i, 0]`` is the left sum of weak-learner i of J.
+    """
 
     partial: NDArray[np.float64]
+    by_split: bool
     score: NDArray[np.float64]
     learner: NDArray[np.int64]
     inner: NDArray[np.float64]
@@ -128,8 +131,11 @@ def sweep(learners, terms, side, left, right, subsets, m, last, rows, work, scra
                 direction(learners, side, lo, hi, scratch.one.delta)
                 add_values(rows, lo, hi, scratch.one.delta, left, right)
                 evaluate_classes(terms, rows, chunk, lo, hi, scratch)
-            if by_rows:
-                first = lo == rows.chunks[chunk]
+            first = lo == rows.chunks[chunk]
+            if by_rows and work.by_split:
+                subset = subset_of(subsets, m)
+                add_splits(learners, subset, rows, lo, hi, first, work.partial[chunk])
+            elif by_rows:
                 for c in range(rows.residual.shape[0]):
                     residual, partial = rows.residual[c], work.partial[chunk, c]
                     accumulate(learners, columns, residual, lo, hi, scratch.one, first, partial)
@@ -170,11 +176,9 @@ def search_column(learners, subsets, m, k, residual, totals, work, scratch):
     subset, splits = subset_of(subsets, m), learners.splits
     column = subset.columns[k]
     first = splits.offsets[column]
-    if subset.restricted and work.partial.shape[0] == 0:
-        chosen = subset.learners[subset.first[k] : subset.first[k + 1]]
-        if chosen.shape[0] <= FEW_CANDIDATES:
-            if search_chosen(learners, column, chosen, k, residual, totals, work, scratch):
-                return
+    if work.by_split:
+        search_splits(splits, subset, k, totals, work, scratch.left_sums[:, 0])
+        return
     n = splits.offsets[column + 1] - first
     weight, gain = splits.left_weight[first : first + n], splits.gain[first : first + n]
     bins, scores = scratch.one.bins, scratch.scores[:n]
@@ -203,24 +207,37 @@ def search_column(learners, subsets, m, k, residual, totals, work, scratch):
 
 
 @kernel()
-def search_chosen(learners, column, chosen, k, residual, totals, work, scratch):
-    """`search_column` for few splits, each summed by itself; False where they cannot be."""
-    splits, sums = learners.splits, scratch.left_sums[:, 0]
-    n_classes = residual.shape[0]
+def add_splits(learners, subset, rows, lo, hi, first, partial_out):
+    """Left sums of the weak-learners in J over rows lo..hi, added to those of the chunk, or in
+    their place if these rows are its first."""
+    start, offsets = subset.first[0], learners.splits.offsets
+    for k in range(subset.columns.shape[0]):
+        column = subset.columns[k]
+        for i in range(subset.first[k], subset.first[k + 1]):
+            split = subset.learners[i] - offsets[column]
+            for c in range(rows.residual.shape[0]):
+                found = split_sum(learners, column, split, rows.residual[c, lo:hi], lo)
+                before = 0.0 if first else partial_out[c, i - start, 0]
+                partial_out[c, i - start, 0] = before + found
+
+
+@kernel()
+def search_splits(splits, subset, k, totals, work, sums):
+    """`search_column` from the left sums of the weak-learners in J."""
+    start, n_classes = subset.first[0], totals.shape[0]
     work.score[k], to_beat = -1.0, -1.0
-    for j in chosen:
-        if not class_split_sums(learners, column, j - splits.offsets[column], residual, sums):
-            return False
+    for i in range(subset.first[k], subset.first[k + 1]):
+        j = subset.learners[i]
         if splits.gain[j] == 0.0:  # an empty side, in one of several folds
             continue
         below = splits.left_weight[j]
         above = splits.total_weight - below
         score = 0.0
         for c in range(n_classes):
+            sums[c] = work.partial[:, c, i - start, 0].sum()
             score += sums[c] ** 2 / below + (totals[c] - sums[c]) ** 2 / above
         if score > to_beat:
             to_beat = score * (1.0 + TIE)
             work.score[k], work.learner[k] = score, j
             for c in range(n_classes):
                 work.inner[k, c] = sums[c]
-    return True

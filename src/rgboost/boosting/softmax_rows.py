@@ -108,8 +108,11 @@ def evaluate_classes(terms, rows, chunk, lo, hi, scratch):
             e = exp(max(score[i] - top[i], EXPONENT_MIN))
             residual[i] = e
             total[i] += e
-    for i in range(hi - lo):
-        values[i] = log(total[i]) + (top[i] - rows.score[rows.label[lo + i], lo + i])
+    label = rows.label[lo:hi]
+    for i in range(label.shape[0]):  # by itself: a loop with such a look-up does not vectorise
+        values[i] = rows.score[label[i], lo + i]
+    for i in range(total.shape[0]):
+        values[i] = log(total[i]) + (top[i] - values[i])
         total[i] = 1.0 / total[i]
     for c in range(n_classes):
         score, residual = rows.score[c, lo:hi], rows.residual[c, lo:hi]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .._jit import by_type, kernel
-from .._math import blocked_sum
+from .._jit import by_type, kernel, reduction
 from .._team import wait_for_all
 from ..learners.kernels import direction
 from .newton_leaves import NewtonRule, newton_value
@@ -58,27 +57,52 @@ def center(values):
 
 @kernel()
 def curvature_sums(terms, learners, side, rows, sums, scratch, seat):
-    """Sums of curvatures over the two sides, for this thread's chunks of rows.
-
-    Probabilities come from the residuals: w r_c = w ([y = c] - p_c - ridge f_c).
-    """
-    tile, ridge = scratch.top.shape[0], terms.ridge
+    """Sums of curvatures over the two sides, for this thread's chunks of rows."""
+    tile, weight = scratch.top.shape[0], rows.weight
     for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
         for c in range(rows.score.shape[0]):
             sums[chunk, 0, c] = 0.0
             sums[chunk, 1, c] = 0.0
         for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], tile):
             hi = min(lo + tile, rows.chunks[chunk + 1])
-            direction(learners, side, lo, hi, scratch.one.delta)
+            inside = scratch.one.delta[: hi - lo]
+            direction(learners, side, lo, hi, inside)
             for c in range(rows.score.shape[0]):
-                score, residual = rows.score[c, lo:hi], rows.residual[c, lo:hi]
-                for i in range(residual.shape[0]):
-                    weight = rows.weight[lo + i] if rows.weighted else 1.0
-                    own = 1.0 if rows.label[lo + i] == c else 0.0
-                    p = own - residual[i] / weight - ridge * score[i]
-                    h = weight * (p * (1.0 - p) + ridge)
-                    inside = scratch.one.delta[i]
-                    scratch.top[i] = inside * h
-                    scratch.total[i] = (1.0 - inside) * h
-                sums[chunk, 0, c] += blocked_sum(scratch.top, hi - lo)
-                sums[chunk, 1, c] += blocked_sum(scratch.total, hi - lo)
+                label, score = rows.label[lo:hi], rows.score[c, lo:hi]
+                residual = rows.residual[c, lo:hi]
+                if rows.weighted:
+                    left, right = weighted_curvatures(
+                        c, label, score, residual, weight[lo:hi], inside, terms.ridge
+                    )
+                else:
+                    left, right = curvatures(c, label, score, residual, inside, terms.ridge)
+                sums[chunk, 0, c] += left
+                sums[chunk, 1, c] += right
+
+
+@reduction()
+def curvatures(c, label, score, residual, inside, ridge):
+    """Sums of p_c (1 - p_c) + ridge on both sides.
+
+    Probabilities come from the residuals: r_c = [y = c] - p_c - ridge f_c.
+    """
+    left = right = 0.0
+    for i in range(label.shape[0]):
+        p = (1.0 if label[i] == c else 0.0) - residual[i] - ridge * score[i]
+        h = p * (1.0 - p) + ridge
+        left += inside[i] * h
+        right += (1.0 - inside[i]) * h
+    return left, right
+
+
+@reduction()
+def weighted_curvatures(c, label, score, residual, weight, inside, ridge):
+    """The same with weights; residuals are w r_c."""
+    left = right = 0.0
+    for i in range(label.shape[0]):
+        own = 1.0 if label[i] == c else 0.0
+        p = own - residual[i] / weight[i] - ridge * score[i]
+        h = weight[i] * (p * (1.0 - p) + ridge)
+        left += inside[i] * h
+        right += (1.0 - inside[i]) * h
+    return left, right

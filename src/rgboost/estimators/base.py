@@ -22,7 +22,7 @@ from ..boosting.stopping import best_iteration
 from ..data.input import InputSchema
 from ..learners import LearnerFamily, Monotone, Stumps
 from ..learners.base import Additive
-from ..losses import Loss, Squared
+from ..losses import Loss, Softmax, Squared
 from ..selection import RandomThresholds, SelectionRule, check_selection
 from ..steps import NewtonStep, StepRule, check_step, default_step
 from .fitted_model import FittedModelMixin
@@ -32,8 +32,8 @@ from .rows import accepts_missing, check_held_rows, check_rows
 
 SHORT_STEPS = 0.2
 """``learning_rate="auto"``, where longer steps would follow the noise."""
-LONG_STEPS_OF_MEAN = 0.5
-"""The same for means of several runs from `ROWS_OF_MEAN` rows on."""
+LONG_STEPS = 0.5
+"""The same for means of several runs, and for several classes, from `ROWS_OF_MEAN` rows on."""
 STEPS_OF_THRESHOLDS = 0.05
 """The same with ``selection="thresholds"`` and the squared loss: steps that are chosen from few
 splits are many and cheap."""
@@ -182,19 +182,20 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         family = self._constrained_family()
         return default_step(loss, isinstance(family, Stumps) and family.leaves == "free")
 
-    def _rate(self, n_rows: int, step: StepRule) -> float:
+    def _rate(self, n_rows: int, loss: Loss) -> float:
         """The learning rate of a single run."""
-        long = n_rows >= self._many_rows and not isinstance(step, NewtonStep)
+        if isinstance(loss, Softmax):
+            return self._given_rate(LONG_STEPS if n_rows >= ROWS_OF_MEAN else SHORT_STEPS)
+        long = n_rows >= self._many_rows and not isinstance(self._step_rule(loss), NewtonStep)
         return self._given_rate(self._long_steps if long else SHORT_STEPS)
 
     def _rate_of_mean(self, n_rows: int, selection: SelectionRule, loss: Loss) -> float:
         """The learning rate of the mean of several runs."""
         if isinstance(selection, RandomThresholds) and type(loss) is Squared:
             return self._given_rate(STEPS_OF_THRESHOLDS)
-        step = self._step_rule(loss)
-        if quadratic_obstacle(loss, step, SHORT_STEPS, self.engine) is not None:
-            return self._rate(n_rows, step)  # steps are those of a single run
-        return self._given_rate(LONG_STEPS_OF_MEAN if n_rows >= ROWS_OF_MEAN else SHORT_STEPS)
+        if quadratic_obstacle(loss, self._step_rule(loss), SHORT_STEPS, self.engine) is not None:
+            return self._rate(n_rows, loss)  # steps are those of a single run
+        return self._given_rate(LONG_STEPS if n_rows >= ROWS_OF_MEAN else SHORT_STEPS)
 
     def _given_rate(self, auto: float) -> float:
         if type(self.learning_rate) is str:
@@ -221,13 +222,12 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         plan = StoppingPlan(
             self.early_stopping, self.validation_fraction, self.n_iter_no_change, self.tol
         )
-        step = self._step_rule(loss)
         settings: dict[str, Any] = dict(
             loss=loss,
             learner=learner,
             selection=selection,
-            step=step,
-            learning_rate=self._rate(len(rows.present), step),
+            step=self._step_rule(loss),
+            learning_rate=self._rate(len(rows.present), loss),
             start_score=0.0 if self.init == "zero" else None,
             groups=self.groups,
             names=getattr(self, "feature_names_in_", None),

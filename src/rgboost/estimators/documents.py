@@ -45,9 +45,9 @@ PARAMETERS = """
         Newton step, else leaf search (line search if the learner is not stumps with free leaves).
     learning_rate : float or "auto"
         Multiplies the step. ``"auto"``: 0.2; but for the mean of several runs (see ``ensemble``)
-        0.5 from 10,000 rows on, and 0.05 with the squared loss and ``selection="thresholds"``; and
-        1 for a single run of two classes from 1,000 rows on, where the step 1/sigma is small
-        already.
+        and for several classes 0.5 from 10,000 rows on; for the mean 0.05 with the squared loss and
+        ``selection="thresholds"``; and 1 for a single run of two classes from 1,000 rows on, where
+        the step 1/sigma is small already.
     max_iter : int, "auto" or "cv"
         Number of iterations, at most. ``"cv"``: as many as have the smallest loss in
         cross-validation with ``cv`` folds, at most 20,000; see ``ensemble`` for what follows. With
@@ -64,10 +64,10 @@ PARAMETERS = """
         a fold. It predicts better than one of them and needs no further fit, and the mean of
         additive models is an additive model like others. It comes from statistics with the squared
         loss, and, by quadratic models, with losses that have a Newton step (the logistic one of two
-        classes, exponential, Poisson, gamma, Tweedie); from the rows where these are few, of several
-        classes if rows times classes are at most 100,000, and, after ``max_iter="cv"`` of at most
-        20,000 rows of numbers, with every loss but those in Python. False, and in all other cases
-        (``warm_start``, ``resume``, callbacks that look at one run: ``Checkpoint``,
+        classes, exponential, Poisson, gamma, Tweedie); from the rows where these are few, of
+        several classes if rows times classes are at most 100,000, and, after ``max_iter="cv"`` of
+        at most 20,000 rows of numbers, with every loss but those in Python. False, and in all other
+        cases (``warm_start``, ``resume``, callbacks that look at one run: ``Checkpoint``,
         ``EarlyStopping``, certificates): a fit to all rows.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given

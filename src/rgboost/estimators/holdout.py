@@ -47,7 +47,7 @@ PATIENCE, USUAL_STEPS = 200, 0.075
 """``n_iter_no_change="auto"``: so many iterations with such a learning rate or a greater one, and
 more in proportion with a smaller one, up to a limit."""
 PATIENCE_OF_MEAN, ROWS_OF_MEAN = 400, 10_000
-"""The same at least for means of several runs from so many rows on: iterations cost little there."""
+"""At least so many for means of several runs, from so many rows on: iterations cost little."""
 LONGEST_WAIT = 1e6
 
 

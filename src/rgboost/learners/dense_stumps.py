@@ -41,7 +41,7 @@ from .stump_statistics import (
 _COPIES = 2
 _STRIDE = 256
 _TOGETHER = 3
-FEW_CANDIDATES = 2
+_FEW_CANDIDATES = 2
 """Splits of a column whose left sums are faster one by one than by the sums of all bins."""
 _SHORT = 1024
 """Rows below which copies of the bins are not worth clearing and adding up."""
@@ -292,7 +292,7 @@ def _search_columns(learners, subset, k_start, k_stop, residual, total, scratch,
         first, stop = offsets[c], offsets[c + 1]
         n_bins = stop - first + 1
         chosen = subset.learners[subset.first[k] : subset.first[k + 1]] if restricted else nothing
-        few = 0 < chosen.shape[0] <= FEW_CANDIDATES and partial.shape[0] == 0
+        few = 0 < chosen.shape[0] <= _FEW_CANDIDATES and partial.shape[0] == 0
         if few:
             for j in chosen:
                 bins[j - first] = left_sum(codes[c], codes.dtype.type(j - first), residual)

@@ -15,9 +15,14 @@ def evaluate(terms, y, f):
     """
 
 
+_MOST = 1e30
+"""Of a number in single precision: sums of them stay finite."""
+
+
 def _rounded(terms, y, f, scale):
     _, residual, curvature = evaluate(terms, y, f)
-    return np.float32(scale * residual), np.float32(scale * curvature)
+    residual = min(max(scale * residual, -_MOST), _MOST)
+    return np.float32(residual), np.float32(min(scale * curvature, _MOST))
 
 
 @by_type(inline=True, otherwise=_rounded)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rgboost import RGBMClassifier, boost
-from rgboost.boosting import Validation
+from rgboost.boosting import Validation, row_runs
 from rgboost.boosting.row_mean import MOST_CLASS_SCORES, boost_row_mean, rows_are_faster
 from rgboost.losses import Softmax
 from rgboost.selection import RandomGroups, RandomLearners, RandomThresholds
@@ -44,9 +44,10 @@ def test_runs_are_those_of_honest_fits(step, selection, weighted):
 
 
 @pytest.mark.parametrize("step", [ConstantStep(), NewtonStep()], ids=str)
-def test_threads_change_nothing(step):
+def test_threads_change_nothing(step, monkeypatch):
     if not JIT:
         pytest.skip("threads need compiled code")
+    monkeypatch.setattr(row_runs, "SCORES_FOR_THREADS", 0)
     X, y, fold, _ = class_data()
     settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": Softmax(3), "step": step}
     alone = boost_row_mean(X, y, fold, n_iter=400, **settings).trace

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from rgboost import RGBMClassifier, RGBMRegressor, Stumps, boost
-from rgboost.boosting import EarlyStopping, Validation, row_mean
+from rgboost.boosting import EarlyStopping, Validation, row_mean, row_runs
 from rgboost.boosting.curved_rows import LIGHTEST
 from rgboost.boosting.row_mean import boost_row_mean, rows_are_faster
 from rgboost.losses import Huber, Logistic, Poisson, Quantile, Squared
@@ -181,9 +181,10 @@ def test_units_of_weights_do_not_matter():
     [(Squared(), NewtonStep()), (Logistic(), NewtonStep()), (Quantile(0.3), LeafSearch())],
     ids=str,
 )
-def test_threads_change_nothing(loss, step, n_jobs):
+def test_threads_change_nothing(loss, step, n_jobs, monkeypatch):
     if not JIT:
         pytest.skip("threads need compiled code")
+    monkeypatch.setattr(row_runs, "SCORES_FOR_THREADS", 0)
     X, y, fold, _ = data()
     y = np.where(y > 0.5, 1.0, -1.0) if isinstance(loss, Logistic) else y
     settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": loss, "step": step}

@@ -36,6 +36,8 @@ Vector = NDArray[np.float64]
 LONGEST_CHUNK, SCORES_OF_CHUNK = 320, 1 << 19
 """Iterations that the runs do before rules of stopping and callbacks look at them: up to so many,
 and so many scores of rows in all."""
+SCORES_FOR_THREADS = 1 << 17
+"""Scores of rows in a chunk (about 200 microseconds) from which a second thread pays."""
 
 
 @dataclass
@@ -80,13 +82,14 @@ class RowRuns:
         self.problem = problem
         n_scores = len(problem.y) * (self.n_classes or 1)
         self.chunk = max(1, min(LONGEST_CHUNK, SCORES_OF_CHUNK // n_scores))
+        self.n_threads = problem.n_jobs if self.chunk * n_scores >= SCORES_FOR_THREADS else 1
         self.newton = isinstance(problem.rule, FewRowsRule)
         # With Newton steps only: other rules may have a ridge, in the unit of the weights.
         self.weight = in_units_of_the_largest(problem.weight) if self.newton else problem.weight
         self.wants_to_stop = False
         """Whether a callback has asked to stop."""
         n_folds = int(fold.max()) + 1
-        self.pool = ThreadPoolExecutor(min(problem.n_jobs, n_folds), "rgboost")
+        self.pool = ThreadPoolExecutor(min(self.n_threads, n_folds), "rgboost")
         self.folds = [self._run(fold == k, [seed, k], start_score) for k in range(n_folds)]
 
     def __enter__(self) -> RowRuns:
@@ -102,7 +105,7 @@ class RowRuns:
     def go_on(self, n: int) -> list[Record]:
         """n iterations of every run, with the losses before and after them."""
         blocks = [_RowBlock(self, one, n) for one in self.folds]
-        share_out(blocks, self.problem.n_jobs, self.pool)
+        share_out(blocks, self.n_threads, self.pool)
         return [block.losses_and_choices() for block in blocks]
 
     def _run(self, held: NDArray[np.bool_], seed: list[int], start_score: float | None) -> RowRun:

@@ -38,6 +38,10 @@ MOST_BINS = 2048
 """Of a feature that has Gram rows: every thread has a table of pairs of bins."""
 
 
+_FEW_ROWS = 4
+"""If that many times the rows are fewer than the cells of a table of pairs of bins, it is faster to
+make a table and its transpose from the rows than one from the other."""
+
 _PIECE = 32
 """Numbers on a side of a piece of a matrix that is transposed at once."""
 
@@ -256,13 +260,15 @@ def fill_left_sums(learners, values, total, out, seat):
 def fill_gram(learners, wanted, columns, codes, weight, out, seat):
     """Gram rows of the wanted features; threads take (feature, column) pairs in turn.
 
-    A pair of wanted features is made once, and written to the rows of both.
+    A pair of wanted features is made once, and written to the rows of both; or, with few rows, twice.
+    (Not with weights: their sums are rounded, and the matrix would not be symmetric.)
     """
     offsets = learners.splits.offsets
     stride = learners.splits.most_bins
     for w in range(seat.rank, wanted.shape[0], seat.size):
         expand_codes(learners, wanted[w], stride, codes[w])
     place, first_rows = places_of(wanted, offsets)
+    few = weight.shape[0] == 0 and _FEW_ROWS * codes.shape[1] < stride * stride
     goal = wait_for_all(seat, 0)
     table = np.empty((stride, stride), out.dtype)
     bin_weights = table[0, :0]
@@ -275,11 +281,11 @@ def fill_gram(learners, wanted, columns, codes, weight, out, seat):
             n_bins = offsets[wanted[w] + 1] - offsets[wanted[w]] + 1
             bin_weights = weigh_bins(codes[w], stride, weight, np.zeros(n_bins, out.dtype))
         g = columns[pair % n_columns]
-        if offsets[g + 1] > offsets[g] and (place[g] < 0 or place[g] >= w):
+        if offsets[g + 1] > offsets[g] and (few or place[g] < 0 or place[g] >= w):
             joint_bins(learners, codes[w], bin_weights, g, weight, table)
             n_rows, first_row = bin_weights.shape[0] - 1, first_rows[w]
             cumulate(table, n_rows, offsets[g], offsets[g + 1], first_row, out)
-            if place[g] > w:
+            if place[g] > w and not few:
                 to_row, to = first_rows[place[g]], offsets[wanted[w]]
                 transpose(out, first_row, n_rows, offsets[g], offsets[g + 1], to_row, to)
         pair = pair + 1 if seat.size == 1 else take_ticket(seat, 0)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .engine import Boosted, boost
-from .folds import CHUNK, FoldRuns, make_folds
+from .folds import FoldRuns, make_folds
 from .problem import Validation
 from .stopping import EarlyStopping
 
@@ -58,7 +58,7 @@ def _losses_of_runs(runs: FoldRuns, n_iter: int, rule: EarlyStopping) -> NDArray
     with rule:
         rule.observe(losses)
         while len(losses) <= n_iter and rule.stop_at is None:
-            records = runs.go_on(min(rule.next_block(CHUNK), n_iter + 1 - len(losses)))
+            records = runs.go_on(min(rule.next_block(runs.chunk), n_iter + 1 - len(losses)))
             if records is None:
                 return None
             held = np.sum([record.held_loss[1:] for record in records], axis=0) / runs.held_mass

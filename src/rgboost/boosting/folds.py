@@ -36,8 +36,9 @@ from .problem import Problem
 from .record import Record, make_record
 from .statistics import Columns, MemoryStatistics
 
-CHUNK = 128
-"""Iterations that the runs do before rules of stopping and callbacks look at them."""
+SHORT_CHUNK, LONG_CHUNK, SPLITS_OF_CHUNK = 128, 512, 1 << 20
+"""Iterations that the runs do before rules of stopping and callbacks look at them: from the first to
+the second number, such that they update so many sums."""
 
 
 ALL_AT_ONCE = 1 << 25
@@ -131,7 +132,6 @@ class FoldRuns:
     """
 
     engine = "gram"
-    chunk = CHUNK
     n_classes = None
 
     def __init__(
@@ -148,6 +148,8 @@ class FoldRuns:
         self.gram = gram
         self.providers = providers
         self.team = team
+        usual = SPLITS_OF_CHUNK // max(1, int(self.family.offsets[-1]))
+        self.chunk = min(max(usual, SHORT_CHUNK), LONG_CHUNK)
         self.pool = ThreadPoolExecutor(min(problem.n_jobs, len(folds)), "rgboost")
         self.wants_to_stop = False
         """Whether a callback has asked to stop."""

@@ -29,7 +29,7 @@ from .callbacks import Callback
 from .curved_rows import CurvedRows, Losses
 from .engine import Boosted, enter_all, interruptible, outcome
 from .fold_mean import mean_recorder, record_block
-from .folds import CHUNK, FoldRuns, statistics_team, takes_statistics
+from .folds import FoldRuns, statistics_team, takes_statistics
 from .gram import GramRows, default_gram_memory
 from .make_problem import make_problem
 from .step_length import ConstantRule
@@ -172,7 +172,7 @@ def run_leg(runs: FoldRuns, rule: EarlyStopping, length: int, begun: float) -> b
     recorder, n_folds = runs.problem.recorder, len(runs.folds)
     end = min(recorder.n_iter, recorder.done + n_folds * length)
     while recorder.done < end:
-        records = runs.go_on(min(rule.next_block(CHUNK), (end - recorder.done) // n_folds))
+        records = runs.go_on(min(rule.next_block(runs.chunk), (end - recorder.done) // n_folds))
         if records is None:
             return False
         held = record_block(runs, records, begun)

@@ -260,8 +260,8 @@ def fill_left_sums(learners, values, total, out, seat):
 def fill_gram(learners, wanted, columns, codes, weight, out, seat):
     """Gram rows of the wanted features; threads take (feature, column) pairs in turn.
 
-    A pair of wanted features is made once, and written to the rows of both; or, with few rows, twice.
-    (Not with weights: their sums are rounded, and the matrix would not be symmetric.)
+    A pair of wanted features is made once, and written to the rows of both; or twice, if rows are
+    few (but not with weights: their sums are rounded, and the matrix would not be symmetric).
     """
     offsets = learners.splits.offsets
     stride = learners.splits.most_bins

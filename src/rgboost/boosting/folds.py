@@ -37,8 +37,8 @@ from .record import Record, make_record
 from .statistics import Columns, MemoryStatistics
 
 SHORT_CHUNK, LONG_CHUNK, SPLITS_OF_CHUNK = 128, 512, 1 << 20
-"""Iterations that the runs do before rules of stopping and callbacks look at them: from the first to
-the second number, such that they update so many sums."""
+"""Iterations that the runs do before rules of stopping and callbacks look at them: at least the
+first number and at most the second, such that they update so many sums."""
 
 
 ALL_AT_ONCE = 1 << 25

@@ -14,6 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.model_selection import KFold
 
 from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost.boosting.folds import LONG_CHUNK
 from rgboost.callbacks import Checkpoint, LogProgress, ProgressBar, TimeLimit
 
 CASES = [(RGBMRegressor, *load_diabetes(return_X_y=True)),
@@ -315,14 +316,16 @@ def test_callbacks_see_the_mean_of_the_folds():
     X, y = load_diabetes(return_X_y=True)
     seen = []
     model = RGBMRegressor(
-        selection="learners", random_state=0, max_bins=16, callbacks=[seen.append]
-    ).fit(X, y)
-    again = clone(model).set_params(callbacks=[lambda p: p.iteration >= 640]).fit(X, y)
-    assert [one.iteration for one in seen[:2]] == [640, 1280]  # 128 iterations of five runs
-    assert seen[0].train_loss == model.trace_.train_loss[640]
-    assert seen[0].validation_loss == model.trace_.validation_loss[640]
-    assert again.n_iter_ == 640
-    np.testing.assert_array_equal(again.trace_.train_loss, model.trace_.train_loss[:641])
+        selection="learners", random_state=0, max_bins=16, n_iter_no_change=150,
+        callbacks=[seen.append],
+    ).fit(X, y)  # fmt: skip
+    again = clone(model).set_params(callbacks=[lambda p: p.iteration >= 750]).fit(X, y)
+    assert seen[0].iteration == 750  # of five runs: they could not stop before
+    assert seen[1].iteration > 750
+    assert seen[0].train_loss == model.trace_.train_loss[750]
+    assert seen[0].validation_loss == model.trace_.validation_loss[750]
+    assert again.n_iter_ == 750
+    np.testing.assert_array_equal(again.trace_.train_loss, model.trace_.train_loss[:751])
     silent = clone(model).set_params(callbacks=None).fit(X, y)
     np.testing.assert_array_equal(silent.predict(X), model.predict(X))
 
@@ -336,7 +339,7 @@ def test_ctrl_c_leaves_the_mean_of_what_was_done():
 
     with pytest.raises(KeyboardInterrupt):
         model.set_params(callbacks=[press]).fit(X, y)
-    assert model.n_iter_ == 640
+    assert model.n_iter_ == 5 * LONG_CHUNK
     assert model.score(X, y) > 0.4
 
 

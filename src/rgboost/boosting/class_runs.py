@@ -7,7 +7,6 @@ from typing import Any
 from .._team import Team
 from ..losses import Softmax
 from ..selection import Subsets
-from .make_problem import start_of
 from .record import Record
 from .row_runs import RowRun, RowRuns, Vector
 from .softmax import make_class_work, tile_of
@@ -17,9 +16,6 @@ from .softmax_rows import ClassRows, make_class_rows
 
 class ClassRuns(RowRuns):
     """As `RowRuns`, with a score for every class."""
-
-    def start(self, y: Vector, weight: Vector | None, start_score: float | None) -> Any:
-        return start_of(self.problem.loss, y, weight, start_score)
 
     @property
     def n_classes(self) -> int:  # type: ignore[override]

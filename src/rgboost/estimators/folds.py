@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from .._validation import check_count
-from ..boosting import Boosted
+from ..boosting import Boosted, EarlyStopping
 from ..boosting.callbacks import Callback
 from ..boosting.cross_validation import cross_validate
 from ..boosting.fold_mean import boost_mean
@@ -82,8 +82,8 @@ class FoldPlan:
         self, rows: TrainingRows, settings: dict[str, Any], callbacks: Sequence[Callback]
     ) -> tuple[Boosted, NDArray[np.float64]] | None:
         """The mean of the folds' models and their losses; None if it cannot be had."""
-        folds = self._folds(rows, settings)
-        folds["rule"] = self.stopping.rule_of_mean(rows, settings["learning_rate"])
+        rule = self.stopping.rule_of_mean(rows, settings["learning_rate"])
+        folds = self._folds(rows, settings, rule)
         by_statistics: Callable[..., Boosted | None] = boost_quadratic_mean
         if type(settings["loss"]) is Squared:
             by_statistics = boost_mean
@@ -105,9 +105,12 @@ class FoldPlan:
         self, rows: TrainingRows, settings: dict[str, Any]
     ) -> tuple[NDArray[np.float64], bool]:
         """Mean losses of held-out rows after 0, 1, ... iterations; whether from statistics."""
-        return cross_validate(**self._folds(rows, settings))
+        rule = self.stopping.make_rule(settings["learning_rate"])
+        return cross_validate(**self._folds(rows, settings, rule))
 
-    def _folds(self, rows: TrainingRows, settings: dict[str, Any]) -> dict[str, Any]:
+    def _folds(
+        self, rows: TrainingRows, settings: dict[str, Any], rule: EarlyStopping
+    ) -> dict[str, Any]:
         """Arguments of `cross_validate`, without the rows that have no weight."""
         if rows.validation is not None:
             raise ValueError(
@@ -131,7 +134,7 @@ class FoldPlan:
             "y": y,
             "fold": fold,
             "n_iter": MOST_ITERATIONS,
-            "rule": self.stopping.make_rule(settings["learning_rate"]),
+            "rule": rule,
             "weight": weight,
             **settings,
         }

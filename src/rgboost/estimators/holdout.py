@@ -104,12 +104,13 @@ class StoppingPlan:
         """Whether there are rows to hold out: of two classes or more, if there are classes."""
         if not stratified:
             return len(rows.present) * self.validation_fraction >= 1.0
-        return int(np.sum(self._shares(rows.y[rows.present]))) >= 2
+        y = rows.y[rows.present]
+        return len(np.unique(y[self._of_common_classes(y)])) >= 2
 
-    def _shares(self, y: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Whether a class has a row to hold out, for each of the classes."""
-        counts = np.unique(y, return_counts=True)[1]
-        return (counts * self.validation_fraction >= 1.0) & (counts > 1)
+    def _of_common_classes(self, y: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Whether the class of a row has enough of them to hold some out."""
+        _, place, counts = np.unique(y, return_inverse=True, return_counts=True)
+        return ((counts * self.validation_fraction >= 1.0) & (counts > 1))[place]
 
     def split(self, rows: TrainingRows, stratified: bool, seed: int) -> TrainingRows:
         """Hold out a share of the rows with positive weight, of each class the same share.
@@ -119,8 +120,7 @@ class StoppingPlan:
         y, weight, present = rows.y, rows.weight, rows.present
         shared, rare = present, present[:0]
         if stratified and self.can_share(rows, stratified):
-            classes = np.unique(y[present])
-            common = np.isin(y[present], classes[self._shares(y[present])])
+            common = self._of_common_classes(y[present])
             shared, rare = present[common], present[~common]
         try:
             train, held = train_test_split(

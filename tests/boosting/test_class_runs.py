@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from rgboost import RGBMClassifier, boost
-from rgboost.boosting import Validation, row_runs
+from rgboost import RGBMClassifier
+from rgboost.boosting import row_runs
 from rgboost.boosting.row_mean import MOST_CLASS_SCORES, boost_row_mean, rows_are_faster
 from rgboost.losses import Softmax
 from rgboost.selection import RandomGroups, RandomLearners, RandomThresholds
 from rgboost.steps import ConstantStep, LineSearch, NewtonStep
-from tests.boosting.test_row_mean import SETTINGS, K, data, part
+from tests.boosting.test_row_mean import SETTINGS, K, check_honest_fits, data
 from tests.conftest import JIT
 
 
@@ -24,23 +24,7 @@ def class_data(weighted=False, n=240):
 def test_runs_are_those_of_honest_fits(step, selection, weighted):
     X, y, fold, weight = class_data(weighted)
     settings = {**SETTINGS, "step": step, "selection": selection, "loss": Softmax(3)}
-    path = boost_row_mean(X, y, fold, n_iter=50, weight=weight, **settings).trace
-    del settings["rule"]
-    held_loss, mass = np.zeros(51), 0.0
-    for k in range(K):
-        train, held = fold != k, fold == k
-        one = boost(
-            X[train], y[train], n_iter=50, weight=part(weight, train),
-            validation=Validation(X[held], y[held], part(weight, held)),
-            **{**settings, "random_state": [5, k]},
-        )  # fmt: skip
-        np.testing.assert_array_equal(path.learner[k::K], one.trace.learner)
-        np.testing.assert_allclose(K * path.left[k::K], one.trace.left, rtol=1e-7, atol=1e-9)
-        np.testing.assert_allclose(K * path.right[k::K], one.trace.right, rtol=1e-7, atol=1e-9)
-        its_mass = held.sum() if weight is None else weight[held].sum()
-        held_loss += one.trace.validation_loss * its_mass
-        mass += its_mass
-    np.testing.assert_allclose(path.validation_loss[::K], held_loss / mass, rtol=1e-8)
+    check_honest_fits(X, y, fold, weight, settings)
 
 
 @pytest.mark.parametrize("step", [ConstantStep(), NewtonStep()], ids=str)

@@ -1,8 +1,5 @@
 """Means of models of smooth losses, from statistics of quadratic models."""
 
-import os
-import signal
-
 import numpy as np
 import pytest
 import scipy.sparse
@@ -12,11 +9,10 @@ from rgboost import RGBMClassifier, RGBMRegressor, Stumps
 from rgboost.boosting import EarlyStopping, curved_rows, folds, quadratic_mean
 from rgboost.boosting.curved_rows import curvature_of
 from rgboost.boosting.quadratic_mean import boost_quadratic_mean, quadratic_obstacle
-from rgboost.callbacks import Checkpoint, TimeLimit
 from rgboost.losses import Exponential, Huber, Logistic, Loss, Poisson, Quantile, Softmax
 from rgboost.selection import AllLearners, RandomGroups
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
-from rgboost.theory import RecordCertificates, StopAtGap, certificate
+from rgboost.theory import certificate
 
 K = 3
 RULE = dict(n_iter_no_change=30, tol=1e-5)
@@ -389,72 +385,3 @@ def test_certificates_of_means():
         score = model.decision_function(X) if labels is y else model.predict(X)
         assert found.loss == pytest.approx(model.loss_.value(labels, score).mean())
         assert 0 <= found.gap < found.loss
-
-
-def test_callbacks_of_one_run_have_one_run(tmp_path):
-    X, y, _ = data(400)
-    for callback in (
-        Checkpoint(tmp_path / "state", every=0.0), StopAtGap(0.1), RecordCertificates(at=[5]),
-        EarlyStopping(5),
-    ):  # fmt: skip
-        model = RGBMClassifier(
-            selection="learners", random_state=0, max_iter="cv", callbacks=[callback]
-        ).fit(X, y)
-        assert "mean" not in model.trace_.engine
-    assert (tmp_path / "state").exists()
-
-
-def test_seconds_go_on_from_leg_to_leg():
-    X, y, _ = data(1500)
-    seen = []
-    model = RGBMClassifier(
-        selection="learners", random_state=0, callbacks=[lambda p: seen.append(p)]
-    ).fit(X, y)
-    assert (np.diff([progress.iteration for progress in seen]) > 0).all()
-    assert (np.diff([progress.seconds for progress in seen]) > 0).all()
-    assert (np.diff(model.trace_.seconds) >= 0).all()
-
-
-def test_ctrl_c_twice_leaves_the_last_whole_leg(ctrl_c_interrupts):
-    X, y, _ = data(1500)
-
-    def press(progress):
-        if progress.iteration >= 1000:
-            os.kill(os.getpid(), signal.SIGINT)
-            os.kill(os.getpid(), signal.SIGINT)
-
-    model = RGBMClassifier(selection="learners", random_state=0, callbacks=[press])
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y)
-    assert model.n_iter_ == 5 * quadratic_mean.FIRST_LEG  # the second leg was under way
-    assert model.score(X, y) > 0.7
-
-
-def test_ctrl_c_leaves_the_mean_of_what_was_done(ctrl_c_interrupts):
-    X, y, _ = data(1500)
-    model = RGBMClassifier(
-        selection="learners", random_state=0, max_bins=16, n_iter_no_change=10**6
-    )
-
-    def press(progress):
-        os.kill(os.getpid(), signal.SIGINT)
-
-    with pytest.raises(KeyboardInterrupt):
-        model.set_params(callbacks=[press]).fit(X, y)
-    assert model.n_iter_ == 320
-    assert model.score(X, y) > 0.7
-
-
-def test_a_callback_ends_all_legs():
-    X, y, _ = data(1500)
-    calls = []
-
-    def stop(progress):
-        calls.append(progress.iteration)
-        return True
-
-    model = RGBMClassifier(selection="learners", random_state=0, callbacks=[stop]).fit(X, y)
-    assert calls == [320]
-    assert model.n_iter_ == 320
-    model.set_params(callbacks=[TimeLimit(0.001)]).fit(X, y)
-    assert model.score(X, y) > 0.7

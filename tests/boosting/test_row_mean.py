@@ -35,6 +35,27 @@ def part(weight, rows):
     return None if weight is None else weight[rows]
 
 
+def check_honest_fits(X, y, fold, weight, settings, n_iter=60):
+    """The runs of a mean are fits to the rows outside a fold each, judged by those inside."""
+    path = boost_row_mean(X, y, fold, n_iter=n_iter, weight=weight, **settings).trace
+    of_one = {name: value for name, value in settings.items() if name != "rule"}
+    held_loss, mass = np.zeros(n_iter + 1), 0.0
+    for k in range(K):
+        train, held = fold != k, fold == k
+        one = boost(
+            X[train], y[train], n_iter=n_iter, weight=part(weight, train), engine="direct",
+            validation=Validation(X[held], y[held], part(weight, held)),
+            **{**of_one, "random_state": [5, k]},
+        )  # fmt: skip
+        np.testing.assert_array_equal(path.learner[k::K], one.trace.learner)
+        np.testing.assert_allclose(K * path.left[k::K], one.trace.left, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(K * path.right[k::K], one.trace.right, rtol=1e-7, atol=1e-9)
+        its_mass = held.sum() if weight is None else weight[held].sum()
+        held_loss += one.trace.validation_loss * its_mass
+        mass += its_mass
+    np.testing.assert_allclose(path.validation_loss[::K], held_loss / mass, rtol=1e-8)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
     ("loss", "step", "selection"),
@@ -51,24 +72,7 @@ def part(weight, rows):
 def test_runs_are_those_of_honest_fits(loss, step, selection, weighted):
     X, y, fold, weight = data(weighted)
     settings = {**SETTINGS, "step": step, "selection": selection, "loss": loss}
-    mean = boost_row_mean(X, y, fold, n_iter=60, weight=weight, **settings)
-    path = mean.trace
-    del settings["rule"]
-    held_loss, mass = np.zeros(61), 0.0
-    for k in range(K):
-        train, held = fold != k, fold == k
-        one = boost(
-            X[train], y[train], n_iter=60, weight=part(weight, train), engine="direct",
-            validation=Validation(X[held], y[held], part(weight, held)),
-            **{**settings, "random_state": [5, k]},
-        )  # fmt: skip
-        np.testing.assert_array_equal(path.learner[k::K], one.trace.learner)
-        np.testing.assert_allclose(K * path.left[k::K], one.trace.left, rtol=1e-7, atol=1e-9)
-        np.testing.assert_allclose(K * path.right[k::K], one.trace.right, rtol=1e-7, atol=1e-9)
-        its_mass = held.sum() if weight is None else weight[held].sum()
-        held_loss += one.trace.validation_loss * its_mass
-        mass += its_mass
-    np.testing.assert_allclose(path.validation_loss[::K], held_loss / mass, rtol=1e-8)
+    check_honest_fits(X, y, fold, weight, settings)
 
 
 def naive_run(X, y, w, train, held, loss, selection, layout, rng, rate, start, n_iter):

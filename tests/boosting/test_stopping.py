@@ -11,6 +11,7 @@ import pytest
 
 from rgboost import Stumps, boost
 from rgboost.boosting import Validation
+from rgboost.boosting.stopping import SHORTEST_BLOCK
 from rgboost.callbacks import EarlyStopping, LogProgress, ProgressBar, TimeLimit
 from rgboost.losses import Logistic, Squared
 from rgboost.selection import RandomGroups
@@ -28,6 +29,22 @@ def data(loss, n=600):
     X = rng.normal(size=(n, 6))
     y = X[:, 0] + np.sin(2 * X[:, 1]) + rng.normal(size=n)
     return X, y if isinstance(loss, Squared) else np.where(y > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("longest", [20, 100, 1000])
+@pytest.mark.parametrize("last_fall", [0, 7, 250])
+def test_blocks_end_where_the_rule_holds(last_fall, longest):
+    losses = [1.0 / (1 + min(m, last_fall)) for m in range(5000)]
+    rule = EarlyStopping(150, 0.0)
+    rule.observe(losses[:1])
+    done = 0
+    while rule.stop_at is None:
+        n = rule.next_block(longest)
+        assert 0 < n <= longest
+        rule.observe(losses[done + 1 : done + 1 + n])
+        done += n
+    assert rule.stop_at == last_fall + 150
+    assert rule.stop_at <= done < rule.stop_at + SHORTEST_BLOCK
 
 
 def run(engine, loss, *, n_iter=2000, **more):

@@ -3,7 +3,15 @@ import math
 import numpy as np
 import pytest
 
-from rgboost._math import blocked_sum, exp, exp_single, log, twice_artanh
+from rgboost._math import (
+    MOST_FACTORS,
+    blocked_sum,
+    exp,
+    exp_single,
+    log,
+    log_of_product,
+    twice_artanh,
+)
 
 pytestmark = pytest.mark.kernel
 
@@ -31,6 +39,12 @@ def test_log1p():
 def test_blocked_sum(n):
     values = np.random.default_rng(n).normal(size=1001)
     assert blocked_sum(values, n) == pytest.approx(math.fsum(values[:n]), abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, MOST_FACTORS])
+def test_log_of_product(n):
+    values = 2.0 - np.random.default_rng(n).random(MOST_FACTORS) * (n < MOST_FACTORS)
+    assert log_of_product(values, n) == pytest.approx(np.log(values[:n]).sum(), abs=1e-12)
 
 
 def test_log():

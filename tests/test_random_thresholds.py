@@ -14,6 +14,7 @@ from rgboost.selection import (
     RandomThresholds,
     check_selection,
 )
+from rgboost.selection.draws import columns_of_learners
 
 
 def layout_of(counts):
@@ -48,6 +49,16 @@ def test_thresholds_do_not_depend_on_blocks():
     rng = np.random.default_rng(3)
     pieces = [rule.draw(layout, rng, n) for n in (1, 7, 42)]
     np.testing.assert_array_equal(whole, np.concatenate(pieces))
+
+
+@pytest.mark.parametrize("t", [1, 3, 4, 5, 9])
+def test_columns_are_those_of_the_thresholds(t):
+    layout = layout_of([7, 0, 30, 1, 12])
+    rule = RandomThresholds(t)
+    draw = rule.draw(layout, np.random.default_rng(0), 50)
+    found = rule.subsets(layout, np.random.default_rng(0), 50)
+    for one, expected in zip(found, columns_of_learners(layout, draw), strict=True):
+        np.testing.assert_array_equal(one, expected)
 
 
 def test_no_more_thresholds_than_there_are():

@@ -136,6 +136,30 @@ def blocked_sum(values, n):
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7)) + rest
 
 
+MOST_FACTORS = 1000
+"""Factors of at most 2 whose product is finite."""
+
+
+@kernel()
+def log_of_product(values, n):
+    """log(``values[0] * ... * values[n - 1]``), in eight lanes as `blocked_sum`."""
+    p0 = p1 = p2 = p3 = p4 = p5 = p6 = p7 = 1.0
+    whole = n - n % 8
+    for i in range(0, whole, 8):
+        p0 *= values[i]
+        p1 *= values[i + 1]
+        p2 *= values[i + 2]
+        p3 *= values[i + 3]
+        p4 *= values[i + 4]
+        p5 *= values[i + 5]
+        p6 *= values[i + 6]
+        p7 *= values[i + 7]
+    rest = 1.0
+    for i in range(whole, n):
+        rest *= values[i]
+    return math.log(((p0 * p1) * (p2 * p3)) * ((p4 * p5) * (p6 * p7)) * rest)
+
+
 @kernel()
 def largest(values, n):
     """The largest of ``values[:n]``, which are not negative; -1 if there are none.

@@ -6,8 +6,9 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rgboost import RGBMRegressor
+from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.learners import Stumps
+from rgboost.theory.training import training_of
 from tests.data_strategies import problems
 from tests.naive import naive_cuts
 
@@ -36,6 +37,42 @@ def test_estimators():
     model = RGBMRegressor(min_weight_fraction_leaf=0.2, max_iter=50, random_state=0).fit(X, y)
     for g, s in zip(model.model_.feature, model.model_.threshold, strict=True):
         assert 40 <= np.sum(X[:, g] <= s) <= 160
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_rows", "more", "n_splits"),
+    [
+        (RGBMRegressor, 12_345, {}, 2),
+        (RGBMRegressor, 12_345, {"min_weight_fraction_leaf": 0.0}, 3),
+        (RGBMRegressor, 9_999, {}, 3),
+        (RGBMRegressor, 12_345, {"loss": "huber"}, 3),
+        (RGBMRegressor.paper, 12_345, {"max_bins": 255}, 3),
+        (RGBMClassifier, 12_345, {}, 3),
+    ],
+)
+def test_the_default_is_five_rows_where_there_are_many(kind, n_rows, more, n_splits):
+    """Four rows have the largest value, five one of the two largest."""
+    X = np.zeros((n_rows, 1))
+    X[:40, 0], X[:5, 0], X[:4, 0] = 1, 2, 3
+    y = np.arange(n_rows) % 2
+    model = kind(max_iter=3, **more).fit(X, y)
+    assert model.n_learners_ == n_splits
+
+
+def test_rows_without_weight_do_not_count():
+    X = np.zeros((12_000, 1))
+    X[:4, 0], y, weight = 1, np.arange(12_000) % 2, np.ones(12_000)
+    weight[9_990:] = 0
+    assert RGBMRegressor(max_iter=3).fit(X, y).n_learners_ == 0
+    model = RGBMRegressor(max_iter=3).fit(X, y, sample_weight=weight)
+    assert model.n_learners_ == 1
+    training = training_of(model, X, y, weight, None, 1)[0]
+    assert training.prepared.layout.n_learners == 1  # what a certificate is about
+
+
+def test_an_unknown_share():
+    with pytest.raises(ValueError, match=r"min_weight_fraction_leaf='few' is not known; use a sh"):
+        RGBMRegressor(min_weight_fraction_leaf="few").fit(np.eye(9), np.arange(9))
 
 
 @pytest.mark.parametrize("least", [-0.1, 0.6])

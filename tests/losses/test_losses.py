@@ -19,7 +19,7 @@ from rgboost.losses import (
     Squared,
     Tweedie,
 )
-from rgboost.losses.kernels import evaluate_single
+from rgboost.losses.kernels import evaluate_single, sum_of_losses
 from rgboost.losses.log_link import LogLinkLoss
 
 DIFFERENTIABLE = [
@@ -118,6 +118,29 @@ def test_single_precision_is_double_precision_rounded(loss):
     # An exponent of 90 is rounded to 4e-6, and so is what it is the exponent of.
     np.testing.assert_allclose(residual, scale * loss.residual(y, f), rtol=2e-5, atol=1e-10)
     np.testing.assert_allclose(curvature, scale * loss.curvature(y, f), rtol=2e-5, atol=1e-40)
+
+
+@kernel()
+def add_losses(terms, y, f):
+    return sum_of_losses(terms, y, f, np.empty(len(y)))
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("n", [0, 1, 9, 2500])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_sum_of_losses(loss, n):
+    rng = np.random.default_rng(n)
+    f = rng.uniform(-2, 2, size=n)
+    f[n // 2 :] *= 0 if n == 2500 else 1  # the largest factors: log 2 in every row
+    y = labels_for(loss, rng, n)
+    assert add_losses(loss.terms, y, f) == pytest.approx(loss.value(y, f).sum(), rel=1e-13)
+
+
+@pytest.mark.kernel
+def test_sum_of_logistic_losses_far_out():
+    """Neither overflow of a wrong label, nor anything of a label that is certain."""
+    y, f = np.array([1.0, 1.0, -1.0]), np.array([-800.0, 800.0, -750.0])
+    assert add_losses(Logistic(0.0).terms, y, f) == 800.0
 
 
 @pytest.mark.parametrize("loss", DIFFERENTIABLE, ids=repr)

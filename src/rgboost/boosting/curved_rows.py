@@ -16,7 +16,7 @@ loss: there h is |r|/limit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,8 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._team import Team
-from ..learners.dense_stumps import DenseStumps, take_rows
-from ..learners.mixed_stumps import MixedStumps
 from ..losses import Loss
 from ..model import Path
 from .folds import Fold
@@ -34,7 +32,8 @@ from .gram_family import gram_family
 from .gram_loop import ShareState
 from .make_problem import total_weight
 from .problem import Problem
-from .statistics import Columns, MemoryStatistics
+from .side_by_side import SideBySide, Sums, can_stand_side_by_side
+from .statistics import Columns
 from .trace import Recorder
 
 Vector = NDArray[np.float64]
@@ -57,16 +56,23 @@ class Losses(NamedTuple):
     held: float
 
 
+class RunSums(NamedTuple):
+    """Of a run at its model: sums of residuals for each split (or slot), over all rows, and the sum
+    of losses."""
+
+    sums: Vector
+    total: float
+    loss: float
+
+
 @dataclass(frozen=True)
 class Run:
-    """What stays the same of a run: the rows it does not see, statistics of them (None where
-    weak-learners cannot be taken for some of the rows), where it starts from, its generator.
+    """What stays the same of a run: the rows it does not see, where it starts from, its generator.
 
     ``mass`` is the weight of its training rows, ``held_mass`` that of the others.
     """
 
     held: NDArray[np.int64]
-    held_statistics: MemoryStatistics | None
     start: float
     mass: float
     held_mass: float
@@ -97,12 +103,10 @@ class CurvedRows:
                     self.loss, y[rest], None if weight is None else weight[rest], start
                 )
             rows, rng = np.flatnonzero(held), np.random.default_rng([seed, k])
-            of_held = None
-            if isinstance(arrays, DenseStumps | MixedStumps):
-                of_held = family.statistics(
-                    take_rows(arrays, rows), y[rows], None, problem.loss, start, team
-                )
-            self.runs.append(Run(rows, of_held, start, mass, held_mass, rng))
+            self.runs.append(Run(rows, start, mass, held_mass, rng))
+        self.beside: SideBySide | None = None
+        if can_stand_side_by_side(arrays, self.loss, fold):
+            self.beside = SideBySide(arrays, family.first_cell, y, weight, self.loss, fold, team)
         self.tables = np.zeros((len(self.runs), family.n_tables))
         self.seen = 0
         """How many entries of the path are in the tables."""
@@ -146,7 +150,10 @@ class CurvedRows:
         self._curve()
         gram.forget()
         left_weight, total = self.exact.weigh_splits(self.curvature.astype(np.float64))
-        folds = [self._state(k, left_weight, total, gram) for k in range(len(self.runs))]
+        folds = [
+            self._state(run, *sums, left_weight, total, gram)
+            for run, sums in zip(self.runs, self._look(), strict=True)
+        ]
         all_mass = folds[0].mass + folds[0].held_mass
         train = np.mean([fold.train.loss[0] / fold.mass for fold in folds]) * all_mass
         return folds, Losses(float(train), sum(fold.held_loss for fold in folds))
@@ -178,30 +185,48 @@ class CurvedRows:
         curvature = curvature_of(self.loss, rows.y, score)
         return curvature * rows.weight if rows.weighted else curvature
 
-    def _held_sums(self, run: Run) -> tuple[Vector, float]:
-        """Sums of residuals of the rows that a run does not see: left of splits, and of all."""
-        residual = self.exact.rows.residual
-        if run.held_statistics is not None:
-            return run.held_statistics.weigh_splits(residual[run.held])
-        only_held = np.zeros(len(residual))
-        only_held[run.held] = residual[run.held]
-        return self.exact.weigh_splits(only_held)
+    def _look(self) -> Iterator[tuple[RunSums, RunSums]]:
+        """Sums of every run, over all rows and over those that it does not see."""
+        if self.beside is None:
+            yield from (self._look_alone(k) for k in range(len(self.runs)))
+            return
+        every, unseen = self.beside.look(np.array([run.start for run in self.runs]), self.tables)
 
-    def _state(self, k: int, left_weight: Vector, total: float, gram: GramRows) -> Fold:
-        """A run at its model."""
-        run, exact = self.runs[k], self.exact
-        exact.start = run.start
-        every, rows = exact.gradient(self.tables[k]), exact.rows
-        held_sums, held_total = self._held_sums(run)
+        def sums(of: Sums, k: int) -> RunSums:
+            return RunSums(self.family.sums_of_bins(of.bins[k]), of.total[k], of.loss[k])
+
+        for k in range(len(self.runs)):
+            yield sums(every, k), sums(unseen, k)
+
+    def _look_alone(self, k: int) -> tuple[RunSums, RunSums]:
+        """`_look` at one run."""
+        run, rows = self.runs[k], self.exact.rows
+        self.exact.start = run.start
+        every = RunSums(*self.exact.gradient(self.tables[k]))
+        only_held = np.zeros(len(rows.residual))
+        only_held[run.held] = rows.residual[run.held]
         value = self.loss.value(rows.y[run.held], rows.score[run.held])
-        held_loss = float((value * rows.weight[run.held] if rows.weighted else value).sum())
+        loss = float((value * rows.weight[run.held] if rows.weighted else value).sum())
+        return every, RunSums(*self.exact.weigh_splits(only_held), loss)
 
-        def state(left_sums: Vector, total_sum: float, loss: float, mass: float) -> ShareState:
+    def _state(
+        self,
+        run: Run,
+        every: RunSums,
+        unseen: RunSums,
+        left_weight: Vector,
+        total: float,
+        gram: GramRows,
+    ) -> Fold:
+        """A run at its model."""
+
+        def state(sums: Vector, total_sum: float, loss: float, mass: float) -> ShareState:
             share = self.unit * mass / (run.mass + run.held_mass)
             return ShareState(
-                left_sums=left_sums,
+                left_sums=sums,
                 left_weight=share * left_weight,
                 total_weight=share * total,
+                constant=np.zeros(1),
                 total=np.array([total_sum]),
                 loss=np.array([loss]),
                 rows=gram.blocks[0],
@@ -209,9 +234,10 @@ class CurvedRows:
                 share=share,
             )
 
-        held = state(held_sums, held_total, held_loss, run.held_mass)
-        sums, rest = every.left_sums - held_sums, every.total - held_total
-        train = state(sums, rest, every.loss - held_loss, run.mass)
+        held = state(*unseen, run.held_mass)
+        train = state(
+            every.sums - unseen.sums, every.total - unseen.total, every.loss - unseen.loss, run.mass
+        )
         lightest = LIGHTEST * self.usual
         splits = self.family.weighted(train.left_weight, train.total_weight, lightest)
         return Fold(run.start, splits, train, held, run.mass, run.held_mass, run.rng)

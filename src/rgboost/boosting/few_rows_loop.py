@@ -26,7 +26,7 @@ from .._jit import kernel, reduction, scalar
 from .._math import blocked_sum
 from ..learners.dense_stumps import left_sum, left_sums
 from ..learners.kernels import TIE, Pick
-from ..losses.kernels import evaluate, evaluate_single
+from ..losses.kernels import evaluate, evaluate_single, sum_of_losses
 from .gram_loop import note_nothing
 from .loop import subset_of
 
@@ -168,8 +168,7 @@ def search_few(learners, rule, subset, rows, single):
     if rule.flat:
         left, below = left_sum(codes, split, residual), left_weight[learner]
     else:
-        left, below = exact_left_sums(codes, split, rough_residual, rough_curvature)
-        total, mass = exact_sums(rough_residual, rough_curvature)
+        left, below, total, mass = exact_sums(codes, split, rough_residual, rough_curvature)
         left, below, total, mass = usual * left, usual * below, usual * total, usual * mass
     score = score_of(left, below, total, mass, rule.lightest)
     if score < 0.0:  # in single precision it was not
@@ -195,37 +194,27 @@ def rough_sum(values):
 
 
 @reduction()
-def exact_left_sums(codes, split, values, others):
-    """In double precision."""
-    total = other = 0.0
+def exact_sums(codes, split, values, others):
+    """Sums of both on the left of a split, and of all rows, in double precision."""
+    left = left_other = total = other = 0.0
     nothing = values.dtype.type(0)
     for i in range(values.shape[0]):
-        left = codes[i] <= split
-        total += values[i] if left else nothing
-        other += others[i] if left else nothing
-    return total, other
-
-
-@reduction()
-def exact_sums(values, others):
-    """In double precision."""
-    total = other = 0.0
-    for i in range(values.shape[0]):
+        left += values[i] if codes[i] <= split else nothing
+        left_other += others[i] if codes[i] <= split else nothing
         total += values[i]
         other += others[i]
-    return total, other
+    return left, left_other, total, other
 
 
 @scalar()
 def losses_of_few(terms, rows, values):
     """The sum of losses."""
-    y, score = rows.y, rows.score
+    y, score, weight = rows.y, rows.score, rows.weight
+    if not rows.weighted:
+        return sum_of_losses(terms, y, score, values)
     for i in range(y.shape[0]):
-        values[i], _, _ = evaluate(terms, y[i], score[i])
-    if rows.weighted:
-        weight = rows.weight
-        for i in range(weight.shape[0]):
-            values[i] *= weight[i]
+        value, _, _ = evaluate(terms, y[i], score[i])
+        values[i] = weight[i] * value
     return blocked_sum(values, y.shape[0])
 
 

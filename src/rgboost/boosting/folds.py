@@ -28,7 +28,17 @@ from ..learners.mixed_stumps import MixedStumps
 from ..losses import Squared
 from ..selection import Subsets
 from .cost import TYPICAL_ITERATIONS, choose_engine
-from .gram import GramRows, default_gram_memory, feature_of, gram_obstacle, gram_type, step_share
+from .counted_gram import count_gram
+from .gram import (
+    GramMaker,
+    GramRows,
+    OneByOne,
+    default_gram_memory,
+    feature_of,
+    gram_obstacle,
+    gram_type,
+    step_share,
+)
 from .gram_family import GramFamily, gram_family
 from .gram_loop import GramState, Pending, RestState, ShareState, make_work
 from .make_problem import make_problem, total_weight
@@ -93,32 +103,37 @@ class Fold:
         return float(self.held.loss[0])
 
 
-class SumOfFolds:
-    """Gram rows of all rows: the sums of those of the folds, which `GramRows` has just made."""
+class FoldsAndSum(OneByOne):
+    """Gram rows of the rows of each fold, and of all of them."""
 
-    whole_rows = True
-    """Rows are written as a whole; there is nothing to fill in by symmetry."""
-    makes_all = False
-
-    def __init__(self, gram: GramRows, team: Team) -> None:
-        self.gram = gram
+    def __init__(self, parts: Sequence[MemoryStatistics], team: Team) -> None:
+        super().__init__(*parts)
         self.team = team
 
-    def gram_rows(self, features: Sequence[int], columns: Columns, out: NDArray) -> None:
-        parts = tuple(self.gram.blocks[:-1])
-        self.team.run(add_blocks, parts, self.gram.used, out)
+    def gram_blocks(
+        self, features: Sequence[int], columns: Columns, outs: Sequence[NDArray]
+    ) -> None:
+        *folds, total = outs
+        if all(part.counts and not part.rows.weighted for part in self.providers):
+            arrays = [part.arrays for part in self.providers]
+            n_rows = [len(part.rows.y) for part in self.providers]
+            wanted, others = np.asarray(features, np.int64), np.asarray(columns, np.int64)
+            count_gram(arrays, n_rows, wanted, others, folds, total, self.team)
+            return
+        super().gram_blocks(features, columns, folds)
+        self.team.run(add_blocks, tuple(folds), total)
 
 
 @kernel()
-def add_blocks(parts, first, out, seat):
+def add_blocks(parts, out, seat):
     """Sums of rows of several matrices, each thread on its rows."""
     for row in range(seat.rank, out.shape[0], seat.size):
         sums = out[row]
-        one = parts[0][first + row]
+        one = parts[0][row]
         for j in range(sums.shape[0]):
             sums[j] = one[j]
         for k in range(1, len(parts)):
-            one = parts[k][first + row]
+            one = parts[k][row]
             for j in range(sums.shape[0]):
                 sums[j] += one[j]
 
@@ -127,8 +142,7 @@ class FoldRuns:
     """k runs that go on block by block, each without the rows of one fold.
 
     ``problem`` is the fit to all rows (stumps), whose bins and rules are used. ``gram`` is the room
-    for Gram rows, and ``providers`` make them, one for each of its blocks, with the threads of
-    ``team``.
+    for Gram rows, and ``maker`` makes them, with the threads of ``team``.
     """
 
     engine = "gram"
@@ -139,14 +153,14 @@ class FoldRuns:
         problem: Problem,
         folds: list[Fold],
         gram: GramRows,
-        providers: Sequence[Any],
+        maker: GramMaker,
         team: Team,
     ) -> None:
         self.problem = problem
         self.family = gram_family(problem)
         self.folds = folds
         self.gram = gram
-        self.providers = providers
+        self.maker = maker
         self.team = team
         usual = SPLITS_OF_CHUNK // max(1, int(self.family.offsets[-1]))
         self.chunk = min(max(usual, SHORT_CHUNK), LONG_CHUNK)
@@ -191,12 +205,12 @@ class FoldRuns:
         missing = [g for g in features if self.gram.row_start[g] < 0]
         together = max(1, EXPANDED_BINS // max(1, len(self.problem.y)))
         batches = [missing[i : i + together] for i in range(0, len(missing), together)]
-        return all(self.gram.add(batch, self.providers) for batch in batches)
+        return all(self.gram.add(batch, self.maker) for batch in batches)
 
     def expect_useful(self, features: list[int]) -> bool:
         """`expect` some features: these, or all if that is faster than one after the other."""
         small = self.gram.size_of_all <= ALL_AT_ONCE
-        if small or any(provider.makes_all for provider in self.providers):
+        if small or self.maker.makes_all:
             features = np.flatnonzero(np.diff(self.family.offsets)).tolist()
         return self.expect(features)
 
@@ -251,7 +265,7 @@ class _Block:
         self.problem = problem
         self.family = family
         self.fold = fold
-        self.work = make_work(problem.most_columns())
+        self.work = make_work(problem.most_columns(), 1)
         self.subsets: Subsets | None = None
         self.record = make_record(n, problem.prepared.set_bytes)
         self.n = n
@@ -329,7 +343,7 @@ def runs_of_rows(
         for one in rows
     ]
     folds = _folds(problem, family, [one.mass for one in rows], parts, gram, seed, best_start)
-    runs = FoldRuns(problem, folds, gram, [*parts, SumOfFolds(gram, team)], team)
+    runs = FoldRuns(problem, folds, gram, FoldsAndSum(parts, team), team)
     runs.expect_useful([])
     return runs
 
@@ -392,6 +406,7 @@ def _folds(
                 left_sums=left_sums[rows].sum(axis=0) - shift * weight,
                 left_weight=weight,
                 total_weight=total_weight,
+                constant=np.zeros(1),
                 total=np.array([total - shift * total_weight]),
                 loss=np.array([loss - shift * total + 0.5 * shift * shift * total_weight]),
                 rows=block,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from .gram_family import GramFamily, MixedFamily, gram_family
 from .gram_loop import GramState, Pending, make_work
 from .problem import BlockLength, Problem
 from .state import Arrays
-from .statistics import MOST_BINS, Statistics
+from .statistics import MOST_BINS, Columns, Statistics
 from .step_length import ConstantRule, SearchRule
 
 _SPLITS_PER_THREAD = 3000
@@ -97,6 +97,36 @@ def step_share(rule: ConstantRule | SearchRule) -> float:
     return rule.learning_rate * (rule.rho if isinstance(rule, ConstantRule) else 1.0)
 
 
+class GramMaker(Protocol):
+    """Who makes the Gram rows of several sets of rows."""
+
+    @property
+    def makes_all(self) -> bool:
+        """Whether those of all features are made at once, whatever is asked for."""
+
+    def gram_blocks(
+        self, features: Sequence[int], columns: Columns, outs: Sequence[NDArray]
+    ) -> None:
+        """`rgboost.boosting.statistics.Statistics.gram_rows`, one block for each set."""
+
+
+class OneByOne:
+    """A `GramMaker` that asks somebody for each of the blocks."""
+
+    def __init__(self, *providers: Any) -> None:
+        self.providers = providers
+
+    @property
+    def makes_all(self) -> bool:
+        return any(provider.makes_all for provider in self.providers)
+
+    def gram_blocks(
+        self, features: Sequence[int], columns: Columns, outs: Sequence[NDArray]
+    ) -> None:
+        for provider, out in zip(self.providers, outs, strict=True):
+            provider.gram_rows(features, columns, out)
+
+
 class GramRows:
     """Gram rows of the features that were chosen so far, within a budget.
 
@@ -115,7 +145,7 @@ class GramRows:
         self.batches: list[list[int]] = []
         """Features in the order in which their rows were made."""
 
-    def add(self, features: list[int], providers: Sequence[Any]) -> bool:
+    def add(self, features: list[int], maker: GramMaker) -> bool:
         """Make the rows of as many of the features as fit; whether the first did."""
         sizes = [int(self.offsets[g + 1] - self.offsets[g]) for g in features]
         while features and self.used + sum(sizes) > self.room:
@@ -124,10 +154,9 @@ class GramRows:
             return False
         stop = self.used + sum(sizes)
         unknown = np.flatnonzero(self.row_start < 0)
-        for block, provider in zip(self.blocks, providers, strict=True):
-            provider.gram_rows(features, unknown, block[self.used : stop])
-            if not getattr(provider, "whole_rows", False):
-                mirror(block, self.row_start, self.offsets, np.array(features), self.used)
+        maker.gram_blocks(features, unknown, [block[self.used : stop] for block in self.blocks])
+        for block in self.blocks:
+            mirror(block, self.row_start, self.offsets, np.array(features), self.used)
         self.row_start[features] = self.used + np.cumsum([0, *sizes[:-1]])
         self.used = stop
         self.batches.append(features)
@@ -156,11 +185,11 @@ class GramRows:
             "gram_batches": np.array([len(batch) for batch in self.batches], np.int64),
         }
 
-    def restore(self, kept: Arrays, providers: Sequence[Any]) -> None:
+    def restore(self, kept: Arrays, maker: GramMaker) -> None:
         """Make the rows of `keep` again, in that order."""
         ends = np.cumsum(kept["gram_batches"])
         for batch in np.split(kept["gram_features"], ends[:-1]) if len(ends) else []:
-            if not self.add(batch.tolist(), providers) or len(self.batches[-1]) < len(batch):
+            if not self.add(batch.tolist(), maker) or len(self.batches[-1]) < len(batch):
                 raise ValueError(
                     "gram_memory is smaller than when the run began: its Gram rows do not fit; "
                     "use as much as before."
@@ -201,13 +230,13 @@ def run_gram(problem: Problem, memory: int) -> None:
         states = [_state(p, null, b, gram) for p, b in zip(providers, gram.blocks, strict=True)]
         kept = problem.rows_to_resume("gram")
         if kept is not None:
-            gram.restore(kept, providers)
+            gram.restore(kept, OneByOne(*providers))
             for name, state in zip(_STATES, states, strict=False):
                 for field in _KEPT:
                     getattr(state, field)[:] = kept[f"{name}_{field}"]
         problem.begin("gram", lambda: (problem.recorder.done, _keep(states) | gram.keep()))
         problem.recorder.engine = "gram"
-        if _go(problem, family, gram, providers, states, team):
+        if _go(problem, family, gram, OneByOne(*providers), states, team):
             return
         tables = family.tables(problem.snapshot().path)
         scores = [provider.score(tables) for provider in providers]
@@ -219,7 +248,7 @@ def run_gram(problem: Problem, memory: int) -> None:
 
 
 _STATES = ("train", "held")
-_KEPT = ("left_sums", "total", "loss")
+_KEPT = ("left_sums", "constant", "total", "loss")
 
 
 def _keep(states: list[GramState]) -> Arrays:
@@ -237,6 +266,7 @@ def _state(provider: Statistics, null: NDArray, block: NDArray, gram: GramRows) 
         left_sums=gradient.left_sums,
         left_weight=left_weight,
         total_weight=total_weight,
+        constant=np.zeros(1),
         total=np.array([gradient.total]),
         loss=np.array([gradient.loss]),
         rows=block,
@@ -248,7 +278,7 @@ def no_rows(like: GramState) -> GramState:
     """The state of a validation set that is not there."""
     none = np.zeros(0)
     return GramState(
-        none, none, 0.0, np.zeros(1), np.zeros(1), like.rows[:0], np.zeros(0, np.int64)
+        none, none, 0.0, np.zeros(1), np.zeros(1), np.zeros(1), like.rows[:0], np.zeros(0, np.int64)
     )
 
 
@@ -256,7 +286,7 @@ def _go(
     problem: Problem,
     family: GramFamily,
     gram: GramRows,
-    providers: list[Any],
+    maker: GramMaker,
     states: list[GramState],
     team: Team,
 ) -> bool:
@@ -266,7 +296,7 @@ def _go(
     held = states[1] if len(states) > 1 else no_rows(state)
     rho = step_share(problem.rule)
     pending = Pending(np.full(1, -1, np.int64), np.zeros(2))
-    work = make_work(problem.most_columns())
+    work = make_work(problem.most_columns(), team.size)
     begun = time.perf_counter() - recorder.seconds[recorder.done]
     while recorder.left_to_do:
         n = length.next(recorder.left_to_do)
@@ -279,7 +309,7 @@ def _go(
             m = family.run(team, family.splits, state, held, rho, subsets, record, m, pending, work)
             if pending.learner[0] < 0:
                 break
-            if not gram.add(_features_to_make(pending, state, family, gram, team), providers):
+            if not gram.add(_features_to_make(pending, state, family, gram, team), maker):
                 problem.rewind(m)
                 recorder.finish_block(m, time.perf_counter() - begun, state.loss[0], held.loss[0])
                 return False
@@ -312,7 +342,7 @@ def missing_features(
     if team.size == 1:
         return [needed]
     slope, shift = expected_sum(splits, state.total[0])
-    off = state.left_sums - (slope * splits.left_weight + shift)
+    off = state.left_sums - ((slope + state.constant[0]) * splits.left_weight + shift)
     filled = np.flatnonzero(np.diff(splits.offsets) > 0)
     scores = np.maximum.reduceat(off * off * splits.gain, splits.offsets[filled])
     order = filled[np.argsort(-scores, kind="stable")]

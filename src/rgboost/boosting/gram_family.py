@@ -22,12 +22,12 @@ from ..model import Path
 from .gram_loop import GramState, GramWork, Pending, RestState, ShareState, run_gram_block
 from .mixed_gram_loop import run_mixed_block
 from .mixed_slots import LIGHT, SlotSplits, make_slots, weighted_slots
-from .mixed_statistics import MixedStatistics, add_mixed_path
+from .mixed_statistics import MixedStatistics, add_mixed_path, bins_to_all_slots
 from .path_tables import path_tables
 from .problem import Problem
 from .record import Record
 from .row_statistics import RowStatistics, as_stored, pays_by_rows
-from .statistics import MemoryStatistics, Vector
+from .statistics import MemoryStatistics, Vector, bins_to_left_sums
 
 State = GramState | RestState | ShareState
 
@@ -41,6 +41,8 @@ class GramFamily(ABC):
     """The first sum of each feature, and so of its Gram rows."""
     n_tables: int
     """The length of the tables of a model; see `rgboost.boosting.statistics`."""
+    first_cell: NDArray[np.int64]
+    """Where the bins of each feature begin in them."""
 
     @abstractmethod
     def statistics(
@@ -51,6 +53,10 @@ class GramFamily(ABC):
     def stored(self, arrays: Any, n_rows: int) -> Any:
         """Weak-learners on some rows, in the form that statistics are fastest with."""
         return arrays
+
+    @abstractmethod
+    def sums_of_bins(self, bins: Vector) -> Vector:
+        """The sums of some rows, from those of their bins, which lie as in tables."""
 
     @abstractmethod
     def weighted(self, weights: Vector, total_weight: float, lightest: float) -> Any:
@@ -75,7 +81,8 @@ class NumberFamily(GramFamily):
     def __init__(self, problem: Problem) -> None:
         self.splits = problem.prepared.arrays.splits
         self.offsets = self.splits.offsets
-        self.n_tables = int(self.offsets[-1]) + len(self.offsets) - 1
+        self.first_cell = self.offsets + np.arange(len(self.offsets))
+        self.n_tables = int(self.first_cell[-1])
 
     def statistics(
         self, arrays: Any, y: Vector, weight: Vector | None, loss: Loss, start: float, team: Team
@@ -86,6 +93,11 @@ class NumberFamily(GramFamily):
 
     def stored(self, arrays: Any, n_rows: int) -> Any:
         return as_stored(arrays, self.splits, n_rows)
+
+    def sums_of_bins(self, bins: Vector) -> Vector:
+        out = np.empty(int(self.offsets[-1]))
+        bins_to_left_sums(self.offsets, bins, out)
+        return out
 
     def weighted(self, weights: Vector, total_weight: float, lightest: float) -> Any:
         splits = weighted_splits(self.splits, weights, total_weight)
@@ -109,12 +121,18 @@ class MixedFamily(GramFamily):
         slots = make_slots(arrays, problem.held_arrays, n_held)
         self.splits = SlotSplits(arrays.splits, arrays.columns, slots)
         self.offsets = slots.start
+        self.first_cell = arrays.columns.bin_start
         self.n_tables = len(arrays.columns.bin_weight)
 
     def statistics(
         self, arrays: Any, y: Vector, weight: Vector | None, loss: Loss, start: float, team: Team
     ) -> MixedStatistics:
         return MixedStatistics(arrays, self.splits.slots, y, weight, loss, start, team)
+
+    def sums_of_bins(self, bins: Vector) -> Vector:
+        out = np.empty(int(self.offsets[-1]))
+        bins_to_all_slots(self.splits.columns, self.splits.slots, bins, out)
+        return out
 
     def weighted(self, weights: Vector, total_weight: float, lightest: float) -> SlotSplits:
         return weighted_slots(self.splits, weights, total_weight, lightest)

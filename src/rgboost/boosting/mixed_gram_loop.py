@@ -38,10 +38,10 @@ def run_mixed_block(learners, state, held, rho, subsets, record, begin, pending,
     with_held = held.row_start.shape[0] > 0
     learner = pending.learner[0]
     left, right = pending.values[0], pending.values[1]
-    first_column, last_column = share_of_columns(learners.slots.start, seat)
+    mine = share_of_columns(learners.slots.start, seat)
     bins = np.empty(2 * splits.most_bins)
     slot, share = np.empty(splits.most_bins, np.int64), np.empty(splits.most_bins)
-    a, b = learners.slots.start[first_column], learners.slots.start[last_column]
+    a, b = learners.slots.start[mine.first], learners.slots.start[mine.last]
     both = np.empty(b - a)
     column, n, base, jump = 0, 0, 0.0, 0.0
     goal = 0
@@ -63,7 +63,7 @@ def run_mixed_block(learners, state, held, rho, subsets, record, begin, pending,
             break
         half = m % 2
         subset = subset_of(subsets, m)
-        search_slots(learners, state, subset, first_column, last_column, total, half, bins, work)
+        search_slots(learners, state, subset, mine, total, half, bins, work)
         goal = wait_for_all(seat, goal)
         record_now = seat.rank == 0
         if record_now:
@@ -163,12 +163,13 @@ def add_row(one, share, start, out):
 
 
 @kernel()
-def search_slots(learners, state, subset, first, last, total, half, bins, work):
+def search_slots(learners, state, subset, mine, total, half, bins, work):
     """The best split of each column of J that is this thread's."""
     splits, columns, slots = learners.splits, learners.columns, learners.slots
     sums = state.left_sums
     score, learner, inner = work.score[half], work.learner[half], work.inner[half]
-    start, stop = np.searchsorted(subset.columns, first), np.searchsorted(subset.columns, last)
+    start = np.searchsorted(subset.columns, mine.first)
+    stop = np.searchsorted(subset.columns, mine.last)
     base = shared_score(splits, total)
     slope, shift = expected_sum(splits, total)
     for k in range(start, stop):

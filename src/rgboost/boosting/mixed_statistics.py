@@ -87,6 +87,16 @@ def fill_slots(learners, slots, values, out, seat):
 
 
 @kernel()
+def bins_to_all_slots(columns, slots, bins, out):
+    """Sums in bins, which lie as in tables, become sums in every slot."""
+    for g in range(slots.start.shape[0] - 1):
+        if slots.start[g + 1] > slots.start[g]:
+            mine = out[slots.start[g] : slots.start[g + 1]]
+            first = columns.bin_start[g]
+            bins_to_slots(not columns.categorical[g], columns.n_values[g], bins[first:], mine)
+
+
+@kernel()
 def fill_slot_gram(learners, slots, stride, wanted, columns, codes, weight, out, seat):
     """Gram rows of the slots of the wanted features, as `fill_gram` makes those of splits."""
     start, n_values = slots.start, learners.columns.n_values

@@ -30,7 +30,7 @@ from .curved_rows import CurvedRows, Losses
 from .engine import Boosted, enter_all, interruptible, outcome
 from .fold_mean import mean_recorder, record_block
 from .folds import FoldRuns, statistics_team, takes_statistics
-from .gram import GramRows, default_gram_memory
+from .gram import GramRows, OneByOne, default_gram_memory
 from .make_problem import make_problem
 from .step_length import ConstantRule
 from .stopping import EarlyStopping
@@ -109,7 +109,7 @@ def boost_quadratic_mean(
             return None
         gram = GramRows(rows.family.offsets, [np.int32], memory)
         folds, null = rows.states(gram)
-        runs = stack.enter_context(FoldRuns(problem, folds, gram, [rows], team))
+        runs = stack.enter_context(FoldRuns(problem, folds, gram, OneByOne(rows), team))
         problem.start = rows.start
         problem.recorder = mean_recorder(runs, n_iter)
         problem.recorder.engine += " on quadratic models"

@@ -19,6 +19,7 @@ from .._jit import kernel
 from .._math import blocked_sum
 from .._team import Team, take_ticket, wait_for_all
 from ..learners.kernels import Scratch, scratch_size
+from ..learners.splits import to_left_sums
 from ..learners.stump_statistics import (
     add_table,
     expand_codes,
@@ -28,6 +29,7 @@ from ..learners.stump_statistics import (
 )
 from ..losses import Loss
 from ..losses.kernels import evaluate
+from .counted_gram import count_gram, counts_pay
 from .rows import TILE, Rows, make_rows, start_rows
 
 Vector = NDArray[np.float64]
@@ -37,10 +39,6 @@ Columns = Sequence[int] | NDArray[np.int64]
 MOST_BINS = 2048
 """Of a feature that has Gram rows: every thread has a table of pairs of bins."""
 
-
-_FEW_ROWS = 4
-"""If that many times the rows are fewer than the cells of a table of pairs of bins, it is faster to
-make a table and its transpose from the rows than one from the other."""
 
 _PIECE = 32
 """Numbers on a side of a piece of a matrix that is transposed at once."""
@@ -107,6 +105,11 @@ class MemoryStatistics:
         self.rows: Rows = make_rows(y, weight, start)
         self.offsets = arrays.splits.offsets
 
+    @property
+    def counts(self) -> bool:
+        """Whether Gram rows of the rows, if they weigh 1, are counts (`counted_gram`)."""
+        return type(self) is MemoryStatistics and counts_pay(self.arrays, len(self.rows.y))
+
     def bin_weights(self) -> tuple[Vector, float]:
         rows = self.rows
         return self.weigh_splits(rows.weight if rows.weighted else np.ones(len(rows.y)))
@@ -150,6 +153,9 @@ class MemoryStatistics:
         """`gram_rows` for any weights of the rows; all 1 if ``weight`` is empty."""
         wanted = np.asarray(features, dtype=np.int64)
         others = np.asarray(columns, dtype=np.int64)
+        if len(weight) == 0 and self.counts:
+            count_gram([self.arrays], [len(self.rows.y)], wanted, others, [out], None, self.team)
+            return
         stride = int(self.arrays.splits.most_bins)
         codes = np.empty((len(wanted), len(self.rows.y)), expanded_type(stride))
         self.team.run(fill_gram, self.arrays, wanted, others, codes, weight, out)
@@ -257,18 +263,25 @@ def fill_left_sums(learners, values, total, out, seat):
 
 
 @kernel()
+def bins_to_left_sums(offsets, bins, out):
+    """Sums in bins, which lie as in tables, become sums left of every split."""
+    for g in range(offsets.shape[0] - 1):
+        a, b = offsets[g], offsets[g + 1]
+        out[a:b] = bins[a + g : b + g]
+        to_left_sums(out[a:b], b - a)
+
+
+@kernel()
 def fill_gram(learners, wanted, columns, codes, weight, out, seat):
     """Gram rows of the wanted features; threads take (feature, column) pairs in turn.
 
-    A pair of wanted features is made once, and written to the rows of both; or twice, if rows are
-    few (but not with weights: their sums are rounded, and the matrix would not be symmetric).
+    A pair of wanted features is made once, and written to the rows of both.
     """
     offsets = learners.splits.offsets
     stride = learners.splits.most_bins
     for w in range(seat.rank, wanted.shape[0], seat.size):
         expand_codes(learners, wanted[w], stride, codes[w])
     place, first_rows = places_of(wanted, offsets)
-    few = weight.shape[0] == 0 and _FEW_ROWS * codes.shape[1] < stride * stride
     goal = wait_for_all(seat, 0)
     table = np.empty((stride, stride), out.dtype)
     bin_weights = table[0, :0]
@@ -281,11 +294,11 @@ def fill_gram(learners, wanted, columns, codes, weight, out, seat):
             n_bins = offsets[wanted[w] + 1] - offsets[wanted[w]] + 1
             bin_weights = weigh_bins(codes[w], stride, weight, np.zeros(n_bins, out.dtype))
         g = columns[pair % n_columns]
-        if offsets[g + 1] > offsets[g] and (few or place[g] < 0 or place[g] >= w):
+        if offsets[g + 1] > offsets[g] and (place[g] < 0 or place[g] >= w):
             joint_bins(learners, codes[w], bin_weights, g, weight, table)
             n_rows, first_row = bin_weights.shape[0] - 1, first_rows[w]
             cumulate(table, n_rows, offsets[g], offsets[g + 1], first_row, out)
-            if place[g] > w and not few:
+            if place[g] > w:
                 to_row, to = first_rows[place[g]], offsets[wanted[w]]
                 transpose(out, first_row, n_rows, offsets[g], offsets[g + 1], to_row, to)
         pair = pair + 1 if seat.size == 1 else take_ticket(seat, 0)

@@ -33,6 +33,7 @@ from ..learners.splits import weighted_splits
 from ..losses import Loss
 from .gram import (
     GramRows,
+    OneByOne,
     gram_type,
     loop_threads,
     missing_features,
@@ -132,13 +133,13 @@ class Majoriser(QuadraticModel):
 
     def supply(self, pending: Pending, state: GramState, team: Team) -> bool:
         wanted = missing_features(pending, state, self.splits, self.gram, team)
-        return self.gram.add(wanted, [self.rows])
+        return self.gram.add(wanted, OneByOne(self.rows))
 
     def keep(self) -> Arrays:
         return self.gram.keep()
 
     def restore(self, kept: Arrays) -> None:
-        self.gram.restore(kept, [self.rows])
+        self.gram.restore(kept, OneByOne(self.rows))
 
 
 class Newton(QuadraticModel):
@@ -196,6 +197,7 @@ def _state(
         left_sums=gradient.left_sums,
         left_weight=left_weight,
         total_weight=total_weight,
+        constant=np.zeros(1),
         total=np.array([gradient.total]),
         loss=np.array([gradient.loss]),
         rows=rows,
@@ -331,7 +333,7 @@ def _run_block(problem: Problem, model: QuadraticModel, gradient: Gradient, team
     rho = rule.learning_rate * (1.0 if model.name == "newton" else rule.rho)
     pending = Pending(np.full(1, -1, np.int64), np.zeros(2))
     most = problem.most_columns()
-    work = make_work(most)
+    work = make_work(most, team.size)
     recorder = problem.recorder
     size, of = problem.selection.size(problem.prepared.layout)
     n_columns = len(problem.prepared.layout.members)

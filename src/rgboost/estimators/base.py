@@ -37,6 +37,9 @@ LONG_STEPS = 0.5
 STEPS_OF_THRESHOLDS = 0.05
 """The same with ``selection="thresholds"`` and the squared loss: steps that are chosen from few
 splits are many and cheap."""
+LEAST_ROWS = 5
+"""``min_weight_fraction_leaf="auto"``, as rows of a side, with the squared loss from `ROWS_OF_MEAN`
+rows on."""
 
 
 class BaseRGBM(FittedModelMixin, BaseEstimator):
@@ -69,7 +72,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         max_bins: Any = "auto",
         binning: str = "quantile",
         categorical_features: Any = "from_dtype",
-        min_weight_fraction_leaf: float = 0.0,
+        min_weight_fraction_leaf: float | str = "auto",
         init: str = "best",
         ridge: float = 0.0,
         engine: str = "auto",
@@ -125,6 +128,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             "learning_rate": 1.0,
             "max_bins": "paper",
             "binning": "quantile",
+            "min_weight_fraction_leaf": 0.0,
             "selection": "groups",
             "max_iter": 500,
             "early_stopping": False,
@@ -139,24 +143,38 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
     def _resolve_loss(self) -> Loss:
         raise NotImplementedError
 
-    def _learner_family(self) -> LearnerFamily:
-        family = self._plain_family()
+    def _learner_family(self, loss: Loss, n_rows: int) -> LearnerFamily:
+        family = self._plain_family(loss, n_rows)
         categorical = np.flatnonzero(self.input_.categorical)
         return family.with_categorical(tuple(categorical.tolist())) if len(categorical) else family
 
-    def _plain_family(self) -> LearnerFamily:
+    def _plain_family(self, loss: Loss, n_rows: int) -> LearnerFamily:
         if isinstance(self.learner, LearnerFamily):
             return self.learner
         check_option(self.learner, "learner", ["stumps"])
         return Stumps(
             max_bins=self.max_bins,
             binning=self.binning,  # type: ignore[arg-type]
-            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            min_weight_fraction_leaf=self._least_share(loss, n_rows),
         )
 
-    def _constrained_family(self) -> LearnerFamily:
+    def _least_share(self, loss: Loss, n_rows: int) -> float:
+        """The least share of the weight on a side of a split."""
+        least = self.min_weight_fraction_leaf
+        if not isinstance(least, str):
+            return least
+        if least != "auto":
+            raise ValueError(
+                f"min_weight_fraction_leaf={least!r} is not known; use a share from 0 to 0.5 or "
+                "'auto'."
+            )
+        if type(loss) is not Squared or n_rows < ROWS_OF_MEAN:
+            return 0.0
+        return (LEAST_ROWS - 0.5) / n_rows  # shares of whole rows are rounded
+
+    def _constrained_family(self, loss: Loss, n_rows: int) -> LearnerFamily:
         """The weak-learners that boosting chooses from: those that the constraints allow."""
-        family = self._learner_family()
+        family = self._learner_family(loss, n_rows)
         if self.monotone_constraints is None:
             return family
         if not isinstance(family, Stumps):
@@ -179,8 +197,11 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
     def _step_rule(self, loss: Loss) -> StepRule:
         if self.step != "auto":
             return check_step(self.step)
-        family = self._constrained_family()
-        return default_step(loss, isinstance(family, Stumps) and family.leaves == "free")
+        learner = self.learner
+        free = not isinstance(learner, LearnerFamily) or (
+            isinstance(learner, Stumps) and learner.leaves == "free"
+        )
+        return default_step(loss, free and self.monotone_constraints is None)
 
     def _rate(self, n_rows: int, loss: Loss) -> float:
         """The learning rate of a single run."""
@@ -213,7 +234,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         """Boost on checked input and store what was fitted; whether Ctrl-C ended it."""
         check_option(self.init, "init", ["zero", "best"])
         check_option(self.engine, "engine", ["auto", "direct", "gram", "surrogate"])
-        learner = self._constrained_family()
+        learner = self._constrained_family(loss, len(rows.present))
         selection = self._selection_rule(rows, learner)
         state = self._state_to_resume(resume)
         seeds = getattr(self, "_seeds", None) if self.warm_start else None

@@ -76,7 +76,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         max_bins: Any = "auto",
         binning: str = "quantile",
         categorical_features: Any = "from_dtype",
-        min_weight_fraction_leaf: float = 0.0,
+        min_weight_fraction_leaf: float | str = "auto",
         init: str = "best",
         ridge: float = 1e-4,
         engine: str = "auto",

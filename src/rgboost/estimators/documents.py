@@ -94,8 +94,9 @@ PARAMETERS = """
         a missing value. Missing values (NaN, None, null) need no preparation: each split learns
         which side they take; a feature that had none at fit time adds its average where one is
         missing.
-    min_weight_fraction_leaf : float
-        The least share of the weight of all rows on either side of a split.
+    min_weight_fraction_leaf : float or "auto"
+        The least share of the weight of all rows on either side of a split. ``"auto"``: that of
+        five rows with the squared loss from 10,000 rows on, else 0.
     init : {{"zero", "best"}}
         Start from the score 0, or from the constant with the smallest loss.
     ridge : float

@@ -123,7 +123,7 @@ class FoldPlan:
             present = weight > 0
             X, y, weight, fold = X[present], y[present], weight[present], fold[present]
             settings = {**settings, "learner": settings["learner"].restricted_to(present)}
-        fold = np.unique(fold, return_inverse=True)[1]
+        fold = (np.cumsum(np.bincount(fold) > 0) - 1)[fold]  # of folds that have such rows
         if fold.max() < 1:
             raise ValueError(
                 "cv has all rows with a positive sample_weight in one fold; use folds that have "

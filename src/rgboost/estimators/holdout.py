@@ -104,13 +104,12 @@ class StoppingPlan:
         """Whether there are rows to hold out: of two classes or more, if there are classes."""
         if not stratified:
             return len(rows.present) * self.validation_fraction >= 1.0
-        y = rows.y[rows.present]
-        return len(np.unique(y[self._of_common_classes(y)])) >= 2
+        return len(self._common_classes(rows.y[rows.present])) >= 2
 
-    def _of_common_classes(self, y: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Whether the class of a row has enough of them to hold some out."""
-        _, place, counts = np.unique(y, return_inverse=True, return_counts=True)
-        return ((counts * self.validation_fraction >= 1.0) & (counts > 1))[place]
+    def _common_classes(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The classes that have enough rows to hold some out."""
+        labels, counts = np.unique(y, return_counts=True)
+        return labels[(counts * self.validation_fraction >= 1.0) & (counts > 1)]
 
     def split(self, rows: TrainingRows, stratified: bool, seed: int) -> TrainingRows:
         """Hold out a share of the rows with positive weight, of each class the same share.
@@ -120,7 +119,7 @@ class StoppingPlan:
         y, weight, present = rows.y, rows.weight, rows.present
         shared, rare = present, present[:0]
         if stratified and self.can_share(rows, stratified):
-            common = self._of_common_classes(y[present])
+            common = np.isin(y[present], self._common_classes(y[present]))
             shared, rare = present[common], present[~common]
         try:
             train, held = train_test_split(

@@ -88,7 +88,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         max_bins: Any = "auto",
         binning: str = "quantile",
         categorical_features: Any = "from_dtype",
-        min_weight_fraction_leaf: float = 0.0,
+        min_weight_fraction_leaf: float | str = "auto",
         init: str = "best",
         ridge: float = 0.0,
         engine: str = "auto",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import by_type, kernel
+from .._math import blocked_sum
 
 
 @by_type(inline=True)
@@ -31,6 +32,17 @@ def evaluate_single(terms, y, f, scale):
 
     A loss that has formulas of its own for it takes twice as many rows at a time.
     """
+
+
+def _one_by_one(terms, y, f, work):
+    for i in range(y.shape[0]):
+        work[i], _, _ = evaluate(terms, y[i], f[i])
+    return blocked_sum(work, y.shape[0])
+
+
+@by_type(otherwise=_one_by_one)
+def sum_of_losses(terms, y, f, work):
+    """The sum of the losses of some rows; ``work`` is room for a number of each of them."""
 
 
 @kernel()

@@ -7,10 +7,19 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from .._math import EXPONENT_MIN, EXPONENT_MIN_SINGLE, exp, exp_single, twice_artanh
+from .._math import (
+    EXPONENT_MIN,
+    EXPONENT_MIN_SINGLE,
+    MOST_FACTORS,
+    blocked_sum,
+    exp,
+    exp_single,
+    log_of_product,
+    twice_artanh,
+)
 from .._validation import check_not_negative
 from .base import BinaryLoss, Vector
-from .kernels import evaluate, evaluate_single
+from .kernels import evaluate, evaluate_single, sum_of_losses
 
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 
@@ -40,6 +49,22 @@ def _evaluate_single(terms, y, f, scale):
     inverse = _ONE / (_ONE + e)
     below = e * inverse if margin >= _ZERO else inverse
     return scale * (label * below - ridge * score), scale * (e * inverse * inverse + ridge)
+
+
+@sum_of_losses.register(LogisticTerms)
+def _sum_of_losses(terms, y, f, work):
+    """log(1 + e) of many rows is the logarithm of a product. Less than 1e-16 of a row gets lost."""
+    total = 0.0
+    for lo in range(0, y.shape[0], MOST_FACTORS):
+        n = min(MOST_FACTORS, y.shape[0] - lo)
+        labels, scores = y[lo : lo + n], f[lo : lo + n]
+        for i in range(n):
+            work[i] = max(-labels[i] * scores[i], 0.0) + 0.5 * terms.ridge * scores[i] * scores[i]
+        total += blocked_sum(work, n)
+        for i in range(n):
+            work[i] = 1.0 + exp(max(-abs(labels[i] * scores[i]), EXPONENT_MIN))
+        total += log_of_product(work, n)
+    return total
 
 
 class Logistic(BinaryLoss):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import kernel
-from .draws import subsets_of_uniform
+from .draws import Subsets, columns_of_learners, subsets_of_uniform
 from .layout import Layout
 from .rules import LearnerRule
 from .subset_size import SubsetSize, resolve_subset_size
@@ -42,11 +42,27 @@ class RandomThresholds(LearnerRule):
         t = min(self.t, max(n, 1)) if isinstance(self.t, numbers.Integral) else self.t
         return resolve_subset_size(t, max(n, 1), of="weak-learners", available=n), n
 
+    def subsets(self, layout: Layout, rng: np.random.Generator, n_draws: int) -> Subsets:
+        draw, columns = self._draw(layout, rng, n_draws)
+        t = draw.shape[1]
+        if t > len(layout.members):
+            return columns_of_learners(layout, draw)
+        start = np.arange(n_draws + 1, dtype=np.int64) * t
+        first = np.arange(draw.size + 1, dtype=np.int64)  # one weak-learner of each column
+        return Subsets(start, columns.ravel(), True, first, draw.ravel())
+
     def draw(self, layout: Layout, rng: np.random.Generator, n_draws: int) -> NDArray[np.int64]:
+        return self._draw(layout, rng, n_draws)[0]
+
+    def _draw(
+        self, layout: Layout, rng: np.random.Generator, n_draws: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Weak-learners, and the columns that they lie in: in the same order if t is at most the
+        number of columns."""
         columns, t = np.sort(layout.members), self.size(layout)[0]
         out = np.empty((n_draws, t), np.int64)
         if t == 0:
-            return out
+            return out, out
         of_each, of_some = divmod(t, len(columns))
         uniform = rng.random((n_draws, t + of_some))  # in one call: blocks of any length agree
         drawn = columns[subsets_of_uniform(uniform[:, t:].copy(), len(columns))]
@@ -57,7 +73,7 @@ class RandomThresholds(LearnerRule):
         pick_thresholds(layout.offsets, left_weight, layout.total_weight, drawn, uniform, out)
         if of_each:  # in one of several, columns come in order already
             out.sort(axis=1)
-        return out
+        return out, drawn
 
 
 @kernel()
@@ -71,6 +87,9 @@ def pick_thresholds(offsets, left_weight, total_weight, columns, uniform, out):
                 out[i, k] = first + int(uniform[i, k] * (stop - first))
                 continue
             weight = uniform[i, k] * total_weight
+            if left_weight[first] > weight:  # mostly so where most values are the smallest
+                out[i, k] = first
+                continue
             lo, hi = first, stop  # the first threshold with more than that on its left
             while lo < hi:
                 middle = (lo + hi) // 2

@@ -150,7 +150,8 @@ def training_of(
         if hasattr(fitted, "classes_"):
             y = np.where(np.asarray(y) == fitted.classes_[1], 1.0, -1.0)
         start = float(fitted.intercept_)
-        family = fitted._learner_family()
+        n_rows = len(y) if sample_weight is None else int(np.count_nonzero(sample_weight))
+        family = fitted._learner_family(fitted.loss_, n_rows)
         training = prepare(rows, y, sample_weight, fitted.loss_, family, start, n_jobs)
         score = fitted.model_.score(rows, n_jobs)
         if sample_weight is not None:

@@ -1,0 +1,45 @@
+"""Eight numbers that are added at once.
+
+The compiler makes vectors of loops, not of eight additions in a row, and a loop of eight is
+unrolled before it looks. So the vector is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+LANES = 8
+
+
+def add_lanes(values: Any, i: int, sums: Any, j: int) -> None:
+    """Add the i-th eight of some values to the j-th eight of some sums, in double precision."""
+    a, b = LANES * int(i), LANES * int(j)
+    sums[b : b + LANES] += values[a : a + LANES]
+
+
+@intrinsic
+def _add_vector(typing_context, values, i, sums, j):
+    vector = ir.VectorType(ir.DoubleType(), LANES)
+
+    def codegen(context, builder, signature, args):
+        def place(array, number, kind):
+            data = context.make_array(kind)(context, builder, array).data
+            first = builder.mul(number, ir.Constant(number.type, LANES))
+            return builder.bitcast(builder.gep(data, [first]), vector.as_pointer())
+
+        source = place(args[0], args[1], signature.args[0])
+        target = place(args[2], args[3], signature.args[2])
+        total = builder.fadd(builder.load(target, align=8), builder.load(source, align=8))
+        builder.store(total, target, align=8)
+        return context.get_dummy_value()
+
+    return types.void(values, types.int64, sums, types.int64), codegen
+
+
+@overload(add_lanes, inline="always")
+def _compiled(values, i, sums, j):
+    return lambda values, i, sums, j: _add_vector(values, i, sums, j)

@@ -18,6 +18,8 @@ from .measure import Skip
 
 Task = Literal["squared", "logistic", "classes"]
 TEST_SHARE = 0.2
+FEW_OF_A_CLASS = 10
+"""Rows of a class below which chance might leave it out of those to train on."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,19 @@ def _split(
     order = np.random.default_rng(0).permutation(len(y))
     n_test = round(TEST_SHARE * len(y))
     test, train = order[:n_test], order[n_test:]
+    if task == "classes" and np.unique(y, return_counts=True)[1].min() < FEW_OF_A_CLASS:
+        test, train = _split_classes(y, order)
     return QualitySet(name, task, X[train], y[train], X[test], y[test], categorical)
+
+
+def _split_classes(y: NDArray, order: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
+    """Rows to test and to train on, of every class its share: all classes are trained on, and those
+    of fewer than five rows are not tested on."""
+    place = np.empty(len(y), np.int64)
+    for label in np.unique(y):
+        rows = order[y[order] == label]
+        place[rows] = np.arange(len(rows)) >= int(TEST_SHARE * len(rows))
+    return order[place[order] == 0], order[place[order] == 1]
 
 
 def _libsvm(path: Path, n_features: int) -> tuple[NDArray, NDArray]:
@@ -173,6 +187,12 @@ def _sleep(folder: Path) -> QualitySet:
     return _from_frame("sleep", "classes", frame, "target")
 
 
+def _kddcup(folder: Path) -> QualitySet:
+    frame = _frame(folder / "kddcup99_10pct" / "kddcup.tsv.gz", sep="\t")
+    protocol_service_and_flag = ("Atr-1", "Atr-2", "Atr-3")
+    return _from_frame("kddcup99", "classes", frame, "target", nominal=protocol_service_and_flag)
+
+
 SETS: dict[str, Callable[[Path], QualitySet]] = {
     "diabetes": _embedded("diabetes", "squared", "load_diabetes"),
     "year-sample": _year,
@@ -191,4 +211,5 @@ SETS: dict[str, Callable[[Path], QualitySet]] = {
     "ijcnn1": _libsvm_set("ijcnn1", ("ijcnn1/ijcnn1.trn.bz2", "ijcnn1/ijcnn1.tst.bz2"), 22),
     "w8a": _libsvm_set("w8a", ("w8a/w8a.xz",), 300),
     "sleep": _sleep,
+    "kddcup99": _kddcup,
 }

@@ -4,13 +4,22 @@ import multiprocessing
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import numba
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
 from rgboost import RGBMClassifier
-from rgboost._jit import kernel
-from rgboost._team import Seat, Team, check_n_jobs, map_ranges, row_chunks, wait_for_all
+from rgboost._jit import kernel, ready
+from rgboost._team import (
+    Seat,
+    Team,
+    check_n_jobs,
+    lone_seat,
+    map_ranges,
+    row_chunks,
+    wait_for_all,
+)
 
 
 def fit_and_score(n_jobs, seed=0):
@@ -118,3 +127,20 @@ def test_map_ranges_covers_everything_once():
 
         map_ranges(add, n, n_jobs)
         assert (seen == 1).all()
+
+
+@kernel()
+def first_of(pair, seat):
+    return pair[0][0]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_kernels_are_compiled_before_threads_call_them():
+    """For the arguments that they are called with: nothing is compiled twice."""
+    pairs = [(np.ones(2), 1), (np.ones(2, np.float32), 1), (np.ones(4)[::2], 1)]
+    for n, pair in enumerate(pairs, start=1):
+        ready(first_of, pair, lone_seat())
+        assert len(first_of.signatures) == n
+        with Team(2) as team:
+            assert team.run(first_of, pair) == 1.0
+        assert len(first_of.signatures) == n

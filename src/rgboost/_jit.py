@@ -19,6 +19,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba import njit
 from numba.extending import overload
 
@@ -41,6 +42,32 @@ reduction = functools.partial(
     njit, cache=True, **{**_OPTIONS, "fastmath": {"contract", "reassoc", "nsz"}}
 )
 """``@reduction()``: a kernel that does nothing but a sum, in the order that suits the machine."""
+
+
+_READY: set[Any] = set()
+"""Functions and the types of arguments that they were compiled for."""
+
+
+def ready(function: Any, *args: Any) -> None:
+    """Compile a kernel for such arguments, or load it, before several threads call it.
+
+    Numba lets threads compile one after the other, but not all that it keeps meanwhile is safe: in
+    rare cases the second one fails.
+    """
+    key = function, _types(args)
+    if key in _READY or not hasattr(function, "typeof_pyval"):  # without JIT, a plain function
+        return
+    function.compile(tuple(function.typeof_pyval(one) for one in args))
+    _READY.add(key)
+
+
+def _types(value: Any) -> Any:
+    """What the type of a value depends on: cheaper than ``numba.typeof``."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.ndim, value.flags.c_contiguous, value.flags.writeable
+    if isinstance(value, tuple):
+        return type(value), *map(_types, value)
+    return type(value)
 
 
 def by_type(

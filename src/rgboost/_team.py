@@ -26,7 +26,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from ._jit import kernel
+from ._jit import kernel, ready
 
 if os.name == "nt":  # the same call under its name on Windows
     _address = ctypes.cast(ctypes.windll.kernel32.SwitchToThread, ctypes.c_void_p).value  # type: ignore[attr-defined]
@@ -149,6 +149,8 @@ class Team:
     def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call ``function(*args, seat)`` on every thread; returns what the first one returned."""
         arrived, tickets = np.zeros(1, np.int64), np.zeros(2, np.int64)
+        if self.size > 1:
+            ready(function, *args, Seat(0, self.size, arrived, tickets))
         others = []
         try:
             for rank in range(1, self.size):
@@ -176,11 +178,13 @@ class Team:
 def map_ranges(
     function: Callable[[int, int], None], n: int, n_jobs: int, at_least: int = 1
 ) -> None:
-    """Call ``function(start, stop)`` on the pieces of ``range(n)``, ``n_jobs`` at a time."""
+    """Call ``function(start, stop)`` on the pieces of ``range(n)``, ``n_jobs`` at a time. An empty
+    piece may come before them."""
     pieces = max(1, min(n_jobs * 4, n // at_least)) if n_jobs > 1 else 1
     bounds = np.linspace(0, n, pieces + 1).astype(int)
     if pieces == 1:
         function(0, n)
         return
+    function(0, 0)  # compiles, see `rgboost._jit.ready`
     with ThreadPoolExecutor(n_jobs, "rgboost") as pool:
         list(pool.map(function, bounds[:-1], bounds[1:]))

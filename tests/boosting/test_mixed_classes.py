@@ -134,3 +134,22 @@ def test_unseen_categories_count_as_missing():
     other, gone = X[:5].copy(), X[:5].copy()
     other[:, 2], gone[:, 2] = 77.0, np.nan
     np.testing.assert_array_equal(model.predict_proba(other), model.predict_proba(gone))
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("lightest", [0.0, 0.1])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_sums_of_single_splits(monkeypatch, lightest, n_jobs):
+    """Left sums of the splits in J are those from all bins, also of splits with missing values on
+    the left, beside categories, and of splits that leave too little on a side."""
+    X, y, weight = mixed_problem(300 if JIT else 40, 3)
+    learner = Stumps(max_bins=None, categorical=(2,), min_weight_fraction_leaf=lightest)
+    settings = dict(learner=learner, selection=RandomLearners(3), n_iter=12, n_jobs=n_jobs)
+    singly = run(X, y, weight, 3, **settings)
+    assert {0, 1, 2} == set(singly.trace.feature)
+    monkeypatch.setattr("rgboost.boosting.softmax.SPLITS_OF_COLUMN", 0)
+    together = run(X, y, weight, 3, **settings)
+    np.testing.assert_array_equal(singly.trace.learner, together.trace.learner)
+    np.testing.assert_array_equal(singly.trace.sets, together.trace.sets)
+    np.testing.assert_allclose(singly.trace.left, together.trace.left, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(singly.trace.train_loss, together.trace.train_loss, rtol=1e-12)

@@ -11,11 +11,9 @@ bins, up to rounding.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +42,7 @@ from .gram_loop import GramState, Pending, RestState, ShareState, make_work
 from .make_problem import make_problem, total_weight
 from .problem import Problem
 from .record import Record, make_record
+from .shared_blocks import Crew
 from .statistics import Columns, MemoryStatistics
 
 SHORT_CHUNK, LONG_CHUNK, SPLITS_OF_CHUNK = 128, 512, 1 << 20
@@ -164,7 +163,7 @@ class FoldRuns:
         self.team = team
         usual = SPLITS_OF_CHUNK // max(1, int(self.family.offsets[-1]))
         self.chunk = min(max(usual, SHORT_CHUNK), LONG_CHUNK)
-        self.pool = ThreadPoolExecutor(min(problem.n_jobs, len(folds)), "rgboost")
+        self.crew = Crew(min(problem.n_jobs, len(folds)))
         self.wants_to_stop = False
         """Whether a callback has asked to stop."""
 
@@ -172,7 +171,7 @@ class FoldRuns:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        self.pool.shutdown()
+        self.crew.close()
         self.team.close()
 
     @property
@@ -189,7 +188,7 @@ class FoldRuns:
         blocks = [_Block(self.problem, self.family, one, n) for one in self.folds]
         waiting = blocks
         while waiting:
-            share_out(waiting, self.problem.n_jobs, self.pool)
+            self.crew.go_on(waiting)
             waiting = [block for block in waiting if block.needs >= 0]
             for block in waiting:
                 if not self._provide(block):
@@ -219,46 +218,8 @@ class FoldRuns:
         return self.expect([feature_of(self.problem.prepared.layout.offsets, block.fold.pending)])
 
 
-class BlockOfRun(Protocol):
-    """Some iterations of a run under way."""
-
-    n: int
-    done: int
-
-    @property
-    def needs(self) -> int:
-        """The weak-learner that the block waits for; -1 if it waits for nothing."""
-
-    def go_on(self, until: int) -> None:
-        """Run until so many iterations are done, or the block has to wait."""
-
-
-def share_out(blocks: Sequence[BlockOfRun], n_jobs: int, pool: ThreadPoolExecutor) -> None:
-    """Go on with all blocks, some of them in pieces, so that it comes out even for the threads:
-    with two threads and blocks a to e, one does a1 c e and the other b d a2."""
-    n_threads = min(n_jobs, len(blocks))
-    if n_threads == 1:
-        for block in blocks:
-            block.go_on(block.n)
-        return
-    over = len(blocks) % n_threads
-    free = deque((block, n_threads if k < over else 1) for k, block in enumerate(blocks))
-
-    def work() -> None:
-        while True:
-            try:
-                block, pieces_left = free.popleft()
-            except IndexError:  # the others are at work on what is left
-                return
-            block.go_on(block.done + -(-(block.n - block.done) // pieces_left))
-            if pieces_left > 1 and block.needs < 0:
-                free.append((block, pieces_left - 1))
-
-    list(pool.map(lambda _: work(), range(n_threads)))
-
-
 class _Block:
-    """Some iterations of a run under way: a `BlockOfRun`."""
+    """Some iterations of a run under way: a `rgboost.boosting.shared_blocks.BlockOfRun`."""
 
     def __init__(self, problem: Problem, family: GramFamily, fold: Fold, n: int) -> None:
         self.rho = step_share(problem.rule)

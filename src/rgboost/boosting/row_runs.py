@@ -8,7 +8,6 @@ thousand rows on, statistics are faster (`folds`, `quadratic_mean`).
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,13 +21,13 @@ from ..selection import Subsets
 from .curved_rows import in_units_of_the_largest, newton_step
 from .direct import make_work
 from .few_rows_loop import FewRowsRule, run_few_rows, set_losses
-from .folds import share_out
 from .gram_family import gram_family
 from .loop import run_block
 from .make_problem import start_of, total_weight
 from .problem import Problem
 from .record import Record, make_record
 from .rows import make_rows, start_rows
+from .shared_blocks import Crew
 from .step_length import own_rule
 
 Vector = NDArray[np.float64]
@@ -82,21 +81,21 @@ class RowRuns:
         self.problem = problem
         n_scores = len(problem.y) * (self.n_classes or 1)
         self.chunk = max(1, min(LONGEST_CHUNK, SCORES_OF_CHUNK // n_scores))
-        self.n_threads = problem.n_jobs if self.chunk * n_scores >= SCORES_FOR_THREADS else 1
+        n_threads = problem.n_jobs if self.chunk * n_scores >= SCORES_FOR_THREADS else 1
         self.newton = isinstance(problem.rule, FewRowsRule)
         # With Newton steps only: other rules may have a ridge, in the unit of the weights.
         self.weight = in_units_of_the_largest(problem.weight) if self.newton else problem.weight
         self.wants_to_stop = False
         """Whether a callback has asked to stop."""
         n_folds = int(fold.max()) + 1
-        self.pool = ThreadPoolExecutor(min(self.n_threads, n_folds), "rgboost")
+        self.crew = Crew(min(n_threads, n_folds))
         self.folds = [self._run(fold == k, [seed, k], start_score) for k in range(n_folds)]
 
     def __enter__(self) -> RowRuns:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        self.pool.shutdown()
+        self.crew.close()
 
     @property
     def held_mass(self) -> float:
@@ -105,7 +104,7 @@ class RowRuns:
     def go_on(self, n: int) -> list[Record]:
         """n iterations of every run, with the losses before and after them."""
         blocks = [_RowBlock(self, one, n) for one in self.folds]
-        share_out(blocks, self.n_threads, self.pool)
+        self.crew.go_on(blocks)
         return [block.losses_and_choices() for block in blocks]
 
     def _run(self, held: NDArray[np.bool_], seed: list[int], start_score: float | None) -> RowRun:
@@ -168,7 +167,7 @@ def _part(weight: NDArray[np.float64] | None, rows: NDArray[np.int64]) -> Any:
 
 
 class _RowBlock:
-    """Some iterations of a run under way: a `rgboost.boosting.folds.BlockOfRun`."""
+    """Some iterations of a run under way: a `rgboost.boosting.shared_blocks.BlockOfRun`."""
 
     needs = -1
 

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from .._team import Team
 from ..learners.dense_stumps import DenseStumps
+from ..learners.mixed_stumps import MixedStumps
 from ..steps import ConstantStep, NewtonStep, StepRule
 from .blocks import run_blocks, start_or_resume
 from .direct import PARTIAL_BYTES, ROW_CELLS, team_size
+from .equal_rows import merge_equal_rows
 from .problem import Problem
 from .record import Record
 from .rows import TILE
@@ -40,20 +42,24 @@ def check_classes(step: StepRule, engine: str) -> None:
 
 def run_softmax(problem: Problem) -> None:
     """Run the iterations that are left to do, from the null model or where a run stopped."""
-    terms, rule, held = problem.loss.terms, problem.rule, problem.held
-    rows = make_class_rows(problem.y, problem.weight, problem.start)
-    held_rows = make_class_rows(
-        np.empty(0) if held is None else held.y,
-        None if held is None else held.weight,
-        problem.start,
+    terms, rule = problem.loss.terms, problem.rule
+    learners, y, weight = merge_equal_rows(problem.prepared.arrays, problem.y, problem.weight)
+    rows = make_class_rows(y, weight, problem.start)
+    held_learners, held_rows = (
+        problem.held_arrays,
+        make_class_rows(np.empty(0), None, problem.start),
     )
+    if problem.held is not None:
+        held_learners, y, weight = merge_equal_rows(
+            held_learners, problem.held.y, problem.held.weight
+        )
+        held_rows = make_class_rows(y, weight, problem.start)
     n_classes = len(rows.score)
     tile = tile_of(n_classes)
-    learners, held_learners = problem.prepared.arrays, problem.held_arrays
     start_or_resume(
         problem, rows, held_rows, lambda some: start_softmax(learners, terms, some, tile)
     )
-    cells = n_classes * (problem.cells_per_iteration() + ROW_CELLS * len(problem.y))
+    cells = n_classes * (problem.cells_per_iteration() + ROW_CELLS * len(rows.label))
     work = make_class_work(problem, rows)
 
     def run_one(team: Team, subsets: Any, record: Record) -> None:
@@ -88,7 +94,7 @@ def _partial_sums(
 ) -> tuple[NDArray[np.float64], bool]:
     """Room for sums by chunks of rows, and whether they are those of the splits in J."""
     layout, n_columns = problem.prepared.layout, problem.most_columns()
-    if problem.selection.by_learner and type(problem.prepared.arrays) is DenseStumps:
+    if problem.selection.by_learner and type(problem.prepared.arrays) in (DenseStumps, MixedStumps):
         t = problem.selection.size(layout)[0]
         if t <= SPLITS_OF_COLUMN * n_columns:
             return np.empty((n_chunks, n_classes, t, 1)), True

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from .._jit import kernel
 from .._team import close_turn, take_ticket, wait_for_all
-from ..learners.class_sums import class_left_sums, split_sum
+from ..learners.class_sums import class_left_sums, least_weight, needs_all_bins, split_sum
 from ..learners.kernels import TIE, Pick, Scratch, accumulate, direction, note_set, scratch_size
 from ..learners.splits import best_allowed
 from ..learners.stump_statistics import bar_light_sides, gather_column
@@ -35,7 +35,8 @@ class ClassWork(NamedTuple):
     over a chunk of rows (empty if columns are searched whole), and the best of each column with
     its left sums ``inner[k, class]``; ``sums`` is for the step.
 
-    If ``by_split``, ``partial[chunk, class, i, 0]`` is the left sum of weak-learner i of J.
+    If ``by_split``, ``partial[chunk, class, i, 0]`` is the left sum of weak-learner i of J, and
+    columns of categories are searched whole.
     """
 
     partial: NDArray[np.float64]
@@ -176,16 +177,20 @@ def search_column(learners, subsets, m, k, residual, totals, work, scratch):
     subset, splits = subset_of(subsets, m), learners.splits
     column = subset.columns[k]
     first = splits.offsets[column]
+    partial = work.partial
     if work.by_split:
-        search_splits(splits, subset, k, totals, work, scratch.left_sums[:, 0])
-        return
+        if not needs_all_bins(learners, column):
+            least = least_weight(learners)
+            search_splits(splits, least, subset, k, totals, work, scratch.left_sums[:, 0])
+            return
+        partial = partial[:0]
     n = splits.offsets[column + 1] - first
     weight, gain = splits.left_weight[first : first + n], splits.gain[first : first + n]
     bins, scores = scratch.one.bins, scratch.scores[:n]
     n_classes = residual.shape[0]
     left_sums = scratch.left_sums
     for c in range(n_classes):
-        gather_column(learners, column, k, residual[c], totals[c], work.partial[:, c], scratch.one)
+        gather_column(learners, column, k, residual[c], totals[c], partial[:, c], scratch.one)
         left_sums[c, : n + 1] = bins[: n + 1]
     class_left_sums(learners, column, left_sums, totals)
     scores[:] = 0.0
@@ -209,10 +214,12 @@ def search_column(learners, subsets, m, k, residual, totals, work, scratch):
 @kernel()
 def add_splits(learners, subset, rows, lo, hi, first, partial_out):
     """Left sums of the weak-learners in J over rows lo..hi, added to those of the chunk, or in
-    their place if these rows are its first."""
+    their place if these rows are its first. Those of categories are left out."""
     start, offsets = subset.first[0], learners.splits.offsets
     for k in range(subset.columns.shape[0]):
         column = subset.columns[k]
+        if needs_all_bins(learners, column):
+            continue
         for i in range(subset.first[k], subset.first[k + 1]):
             split = subset.learners[i] - offsets[column]
             for c in range(rows.residual.shape[0]):
@@ -222,8 +229,8 @@ def add_splits(learners, subset, rows, lo, hi, first, partial_out):
 
 
 @kernel()
-def search_splits(splits, subset, k, totals, work, sums):
-    """`search_column` from the left sums of the weak-learners in J."""
+def search_splits(splits, least, subset, k, totals, work, sums):
+    """`search_column` from the left sums of the weak-learners in J. A side weighs ``least``."""
     start, n_classes = subset.first[0], totals.shape[0]
     work.score[k], to_beat = -1.0, -1.0
     for i in range(subset.first[k], subset.first[k + 1]):
@@ -232,6 +239,8 @@ def search_splits(splits, subset, k, totals, work, sums):
             continue
         below = splits.left_weight[j]
         above = splits.total_weight - below
+        if min(below, above) < least:
+            continue
         score = 0.0
         for c in range(n_classes):
             sums[c] = work.partial[:, c, i - start, 0].sum()

@@ -155,7 +155,7 @@ def _map_blocks(
     function: Callable[[int, int], Any], n_features: int, width: int, n_jobs: int
 ) -> Iterator[Any]:
     """``function(start, stop)`` of blocks of about ``width`` columns, in order, ``n_jobs`` at a
-    time."""
+    time; before that, perhaps of an empty block, which is not yielded."""
     # Multiples of 16 columns: a cache line of a C-ordered float32 matrix.
     width = max(16, width // 16 * 16)
     width = max(1, min(width, -(-n_features // max(1, n_jobs))))
@@ -164,6 +164,7 @@ def _map_blocks(
     if n_jobs == 1 or len(starts) == 1:
         yield from map(function, starts, stops)
         return
+    function(0, 0)  # compiles, see `rgboost._jit.ready`
     with ThreadPoolExecutor(n_jobs, "rgboost") as pool:
         yield from pool.map(function, starts, stops)
 

@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from .._jit import by_type, kernel
+from .._jit import by_type, kernel, reduction
 from .dense_stumps import DenseStumps, left_sum
 from .mixed_stumps import MixedStumps, SparseMixedStumps
 from .sparse_stumps import SparseStumps
@@ -65,13 +65,60 @@ def _no_sum_of_its_own(learners, column, split, values, lo):
 @by_type(otherwise=_no_sum_of_its_own)
 def split_sum(learners, column, split, values, lo):
     """The sum of the values of rows lo, lo + 1, ... on the left of a split, where it is faster by
-    itself than with all other splits of the column: in `DenseStumps`."""
+    itself than with all other splits of the column: of numbers, in dense bins."""
 
 
 @split_sum.register(DenseStumps)
 def _split_sum(learners, column, split, values, lo):
     codes = learners.codes[column, lo : lo + values.shape[0]]
     return left_sum(codes, codes.dtype.type(split), values)
+
+
+@split_sum.register(MixedStumps)
+def _mixed_split_sum(learners, column, split, values, lo):
+    codes = learners.codes[column, lo : lo + values.shape[0]]
+    m = learners.columns.n_values[column]
+    if split < m:
+        return left_sum(codes, codes.dtype.type(split), values)
+    return sum_with_missing(codes, codes.dtype.type(split - m), codes.dtype.type(m), values)
+
+
+@reduction()
+def sum_with_missing(codes, split, missing, values):
+    """The sum of the values of rows on the left of a split, missing values among them."""
+    total = 0.0
+    for i in range(values.shape[0]):
+        total += values[i] if codes[i] <= split or codes[i] == missing else 0.0
+    return total
+
+
+def _never(learners, column):
+    return False
+
+
+@by_type(otherwise=_never)
+def needs_all_bins(learners, column):
+    """Whether what is on the left of a split follows from the sums in all bins of the column."""
+
+
+@needs_all_bins.register(MixedStumps)
+def _is_categorical(learners, column):
+    return learners.columns.categorical[column]
+
+
+def _none(learners):
+    return 0.0
+
+
+@by_type(otherwise=_none)
+def least_weight(learners):
+    """What a side must weigh, if there are splits with less; see `bar_light_sides`."""
+
+
+@least_weight.register(MixedStumps)
+@least_weight.register(SparseMixedStumps)
+def _lightest(learners):
+    return learners.columns.lightest
 
 
 @kernel()

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # The benchmark has an environment of its own, with the peers. Options: make bench BENCH="--fresh"
-# Sets: short, full.
+# Sets: short, full (speed); quality (test loss, seconds and size on the data sets of BENCH="--data-dir DIR").
 SET ?= short
 BENCH_VENV := .venv-bench
 BENCH_STAMP := $(BENCH_VENV)/.installed
@@ -56,8 +56,12 @@ $(BENCH_STAMP): pyproject.toml
 		|| $(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check xgboost
 	touch $(BENCH_STAMP)
 
-bench: $(BENCH_STAMP)  ## speed and test loss against every peer (under 5 minutes; SET=full: all)
+bench: $(BENCH_STAMP)  ## speed against every peer (under 5 minutes; SET=full: all; SET=quality: test loss)
+ifeq ($(SET),quality)
+	$(BENCH_VENV)/bin/python -m benchmarks.quality $(BENCH)
+else
 	$(BENCH_VENV)/bin/python -m benchmarks.run --set $(SET) $(BENCH)
+endif
 
 clean-cache:  ## after a change to a kernel that others call
 	find src tests -name "*.nb[ic]" -delete

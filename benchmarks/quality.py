@@ -149,6 +149,7 @@ def fit_hist(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray,
 
     from .peers import openmp_threads
 
+    data = data.dense()
     squared = data.task == "squared"
     kind = HistGradientBoostingRegressor if squared else HistGradientBoostingClassifier
     model = kind(categorical_features=list(data.categorical) or None, random_state=0, **more)
@@ -185,6 +186,7 @@ def judge(
     fit, settings = CONTESTANTS[name]
     losses, seconds, sizes, iterations = [], [], [], []
     for part in parts:
+        print(json.dumps({"begun": time.time()}), flush=True)  # for `given_up`
         model, score, spent = fit(part, threads, **settings, **more)
         times = [spent]
         while spent < LONG_SECONDS and (len(times) < REPEATS or sum(times) < SHORT_SECONDS):
@@ -249,7 +251,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, help="so many rows to train on, with --split")
     parser.add_argument("--patience", type=float, default=PATIENCE)
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", dest="more")
-    parser.add_argument("--table", type=Path, help="a Markdown file whose table is renewed")
+    parser.add_argument(
+        "--table",
+        type=Path,
+        default=OUT / "table.md",
+        help="a Markdown file whose table is renewed",
+    )
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -287,8 +294,8 @@ def measure(
         out = subprocess.run(
             command, capture_output=True, text=True, timeout=options.patience, check=False
         )
-    except subprocess.TimeoutExpired:
-        found = {"error": f"longer than {options.patience:g} s"}
+    except subprocess.TimeoutExpired as late:
+        found = given_up(late.stdout or b"")
     else:
         lines = (out.stdout if out.returncode == 0 else out.stderr).strip().splitlines()
         found = json.loads(lines[-1]) if out.returncode == 0 else {"error": lines[-1][:200]}
@@ -296,6 +303,15 @@ def measure(
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(found))
     return found
+
+
+def given_up(output: bytes) -> dict[str, Any]:
+    """The result of a contestant that took too long: what the fit under way took until then."""
+    lines = output.decode().strip().splitlines()
+    if not lines:
+        return {"error": "no fit begun in time"}
+    seconds = time.time() - json.loads(lines[-1])["begun"]
+    return {"error": f"longer than {seconds:.0f} s", "longer_than": seconds}
 
 
 def main() -> None:
@@ -324,11 +340,10 @@ def main() -> None:
             found = measure(name, which, protocol, options)
             results.setdefault(which, {})[name] = found
             print(which, name, json.dumps(found), flush=True)
-        both = all("loss" in results[which].get(name, {}) for name in ("rgboost", "EBM"))
-        if both and options.split is None:
+        if "loss" in results[which].get("rgboost", {}) and options.split is None:
             results[which]["rgboost"]["behind"] = difference(which)
-    if options.table is not None:
-        renew(options.table, results)
+    if options.split is None and not options.more:
+        renew(options.table, results, SETS)
 
 
 if __name__ == "__main__":

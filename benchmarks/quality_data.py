@@ -7,11 +7,12 @@ Sets come from the folder ``--data-dir`` (see `rgboost.data.datasets`) and from 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from .measure import Skip
@@ -25,19 +26,25 @@ FEW_OF_A_CLASS = 10
 @dataclass(frozen=True)
 class QualitySet:
     """``categorical`` are the columns of categories. Labels of two classes are 0 and 1, of several
-    0, 1, 2, ..."""
+    0, 1, 2, ... Matrices are dense or CSR."""
 
     name: str
     task: Task
-    X: NDArray[np.float64]
+    X: Any
     y: NDArray[np.float64]
-    X_test: NDArray[np.float64]
+    X_test: Any
     y_test: NDArray[np.float64]
     categorical: tuple[int, ...] = ()
 
     @property
     def shape(self) -> str:
         return f"{len(self.y):,} x {self.X.shape[1]}"
+
+    def dense(self) -> QualitySet:
+        """The same with dense matrices."""
+        if not scipy.sparse.issparse(self.X):
+            return self
+        return replace(self, X=self.X.toarray(), X_test=self.X_test.toarray())
 
 
 def _frame(path: Path, **options: Any) -> Any:
@@ -77,7 +84,7 @@ def _from_frame(
 
 
 def _split(
-    name: str, task: Task, X: NDArray, y: NDArray, categorical: tuple[int, ...] = ()
+    name: str, task: Task, X: Any, y: NDArray, categorical: tuple[int, ...] = ()
 ) -> QualitySet:
     order = np.random.default_rng(0).permutation(len(y))
     n_test = round(TEST_SHARE * len(y))
@@ -97,23 +104,31 @@ def _split_classes(y: NDArray, order: NDArray[np.int64]) -> tuple[NDArray, NDArr
     return order[place[order] == 0], order[place[order] == 1]
 
 
-def _libsvm(path: Path, n_features: int) -> tuple[NDArray, NDArray]:
+def _libsvm(path: Path, n_features: int) -> tuple[Any, NDArray]:
+    """A CSR matrix and labels."""
     from rgboost.data.readers import read_table
 
     if not path.exists():
         raise Skip(f"{path.name} is not in the data folder")
     table = read_table(path, format="libsvm", n_features=n_features)
-    return np.asarray(table.X.todense(), dtype=np.float64), (table.y > 0).astype(float)
+    return scipy.sparse.csr_array(table.X, dtype=np.float64), (table.y > 0).astype(float)
 
 
 def _libsvm_set(name: str, files: tuple[str, ...], n_features: int) -> Callable:
     def make(folder: Path) -> QualitySet:
         parts = [_libsvm(folder / file, n_features) for file in files]
         if len(parts) == 1:
-            return _split(name, "logistic", *parts[0])
-        return QualitySet(name, "logistic", *parts[0], *parts[1])
+            return _split(name, "logistic", *parts[0]).dense()
+        return QualitySet(name, "logistic", *parts[0], *parts[1]).dense()
 
     return make
+
+
+def _rcv1(folder: Path) -> QualitySet:
+    name = "rcv1_subsets/rcv1_binary_from_subsets.part{}.svm.xz"
+    parts = [_libsvm(folder / name.format(k), 47_236) for k in (0, 1)]
+    X, y = scipy.sparse.vstack([one for one, _ in parts]), np.concatenate([one for _, one in parts])
+    return _split("rcv1", "logistic", X.tocsr(), y)
 
 
 def _embedded(name: str, task: Task, loader: str) -> Callable:
@@ -210,6 +225,7 @@ SETS: dict[str, Callable[[Path], QualitySet]] = {
     "bank": _bank,
     "ijcnn1": _libsvm_set("ijcnn1", ("ijcnn1/ijcnn1.trn.bz2", "ijcnn1/ijcnn1.tst.bz2"), 22),
     "w8a": _libsvm_set("w8a", ("w8a/w8a.xz",), 300),
+    "rcv1": _rcv1,
     "sleep": _sleep,
     "kddcup99": _kddcup,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,23 @@ BEHIND = "rgboost - EBM"
 Results = dict[str, dict[str, dict[str, Any]]]
 
 
-def renew(path: Path, results: Results) -> None:
-    """Replace what stands between the two marks of a file."""
-    text = path.read_text(encoding="utf-8")
+def renew(path: Path, results: Results, order: Iterable[str]) -> None:
+    """Replace what stands between the two marks of a file, which is made if it is not there.
+
+    The figures are kept next to it (``.json``): those that were not measured this time stay. Sets
+    come in this order.
+    """
+    figures = path.with_suffix(".json")
+    every = json.loads(figures.read_text(encoding="utf-8")) if figures.exists() else {}
+    for which, found in results.items():
+        every[which] = every.get(which, {}) | found
+    every = {which: every[which] for which in order if which in every}
+    text = path.read_text(encoding="utf-8") if path.exists() else f"{BEGIN}{END}\n"
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    path.write_text(f"{before}{BEGIN}\n\n{table(results)}\n\n{END}{after}", encoding="utf-8")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figures.write_text(json.dumps(every, indent=1) + "\n", encoding="utf-8")
+    path.write_text(f"{before}{BEGIN}\n\n{table(every)}\n\n{END}{after}", encoding="utf-8")
 
 
 def table(results: Results) -> str:
@@ -95,10 +108,17 @@ def _is_clear(behind: list[float] | None) -> bool:
 def _seconds(results: Results, names: list[str]) -> list[list[str]]:
     body = []
     for which, found in results.items():
-        cells = [_number(found.get(name, {}).get("seconds")) for name in names]
-        ours, ebm = (found.get(name, {}).get("seconds") for name in ("rgboost", "EBM"))
-        body.append([which, *cells, f"{ebm / ours:,.0f}" if ours and ebm else ""])
+        cells = [_time(found.get(name, {})) for name in names]
+        body.append([which, *cells, _ratio(found.get("rgboost", {}), found.get("EBM", {}))])
     return body
+
+
+def _ratio(ours: dict[str, Any], ebm: dict[str, Any]) -> str:
+    """How many times longer EBM takes, or how many at least."""
+    seconds = ebm.get("seconds", ebm.get("longer_than"))
+    if "seconds" not in ours or seconds is None:
+        return ""
+    return ("" if "seconds" in ebm else "> ") + f"{seconds / ours['seconds']:,.0f}"
 
 
 def _sizes(results: Results, names: list[str]) -> list[list[str]]:
@@ -108,8 +128,10 @@ def _sizes(results: Results, names: list[str]) -> list[list[str]]:
     ]
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3g}"
+def _time(found: dict[str, Any]) -> str:
+    if "longer_than" in found:
+        return f"> {found['longer_than']:.3g}"
+    return f"{found['seconds']:.3g}" if "seconds" in found else ""
 
 
 def _kibibytes(value: float | None) -> str:

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
 
 from rgboost import RGBMClassifier
 from rgboost.boosting import Validation, boost
@@ -25,7 +26,7 @@ def naive_class_leaf(y, f, r, weight, loss, step):
     """The values of a leaf with these rows, one for each class."""
     if isinstance(step, NewtonStep):
         p = loss.inverse_link(f)
-        curvature = weight @ (p * (1 - p) + loss.ridge) + step.l2
+        curvature = 2 * weight @ (p * (1 - p) + loss.ridge) + step.l2
         values = np.clip(weight @ r / curvature, -loss.newton_limit, loss.newton_limit)
         return values - values.mean()
     return weight @ r / (weight.sum() * loss.smoothness)
@@ -111,6 +112,25 @@ def test_newton_leaf_values(problem, weighted):
     weight = weight if weighted else None
     step = NewtonStep(l2=0.1)
     check_classes(X, class_labels(y, 3), weight, RandomGroups(0.5), 3, step=step)
+
+
+@pytest.mark.parametrize("selection", [AllLearners(), RandomLearners(20)], ids=repr)
+def test_whole_newton_steps_do_not_overshoot(selection):
+    """With the diagonal of the Hessian alone, two classes of a leaf would go back and forth."""
+    X, y = load_iris(return_X_y=True)
+    losses = boost(
+        X, y.astype(float), loss=Softmax(3), learner=Stumps(), selection=selection,
+        step=NewtonStep(), n_iter=100, learning_rate=1.0, random_state=0,
+    ).trace.train_loss  # fmt: skip
+    assert (np.diff(losses) < 0).all()
+    assert losses[-1] < 0.012
+
+
+@given(st.lists(st.floats(1e-6, 1.0), min_size=2, max_size=6))
+def test_twice_the_diagonal_lies_above_the_hessian(shares):
+    p = np.array(shares) / np.sum(shares)
+    hessian = np.diag(p) - np.outer(p, p)
+    assert np.linalg.eigvalsh(2 * np.diag(np.diag(hessian)) - hessian).min() >= -1e-12
 
 
 @pytest.mark.skipif(not JIT, reason="too slow as plain Python")

@@ -115,10 +115,11 @@ def check_scale(
 ) -> None:
     """Weak-learners are compared by squares of sums of residuals: raise if these overflow."""
     with np.errstate(all="ignore"):
-        score = np.full((len(y), *np.shape(start)), start)
+        labels = np.arange(float(loss.n_classes)) if isinstance(loss, Softmax) else y
+        score = np.full((len(labels), *np.shape(start)), start)
         total = total_weight(y, weight)
-        worst = float(np.abs(loss.residual(y, score)).max(initial=0.0))
-        most = float(np.abs(loss.value(y, score)).max(initial=0.0))
+        worst = float(np.abs(loss.residual(labels, score)).max(initial=0.0))
+        most = float(np.abs(loss.value(labels, score)).max(initial=0.0))
         fine = np.isfinite([np.sum(start), total * total * worst * worst, total * most]).all()
     if not fine:
         raise ValueError(

@@ -216,16 +216,16 @@ def add_splits(learners, subset, rows, lo, hi, first, partial_out):
     """Left sums of the weak-learners in J over rows lo..hi, added to those of the chunk, or in
     their place if these rows are its first. Those of categories are left out."""
     start, offsets = subset.first[0], learners.splits.offsets
-    for k in range(subset.columns.shape[0]):
-        column = subset.columns[k]
-        if needs_all_bins(learners, column):
-            continue
-        for i in range(subset.first[k], subset.first[k + 1]):
-            split = subset.learners[i] - offsets[column]
-            for c in range(rows.residual.shape[0]):
-                found = split_sum(learners, column, split, rows.residual[c, lo:hi], lo)
-                before = 0.0 if first else partial_out[c, i - start, 0]
-                partial_out[c, i - start, 0] = before + found
+    for c in range(rows.residual.shape[0]):  # outermost: residuals of a class stay in the cache
+        residual, out = rows.residual[c, lo:hi], partial_out[c]
+        for k in range(subset.columns.shape[0]):
+            column = subset.columns[k]
+            if needs_all_bins(learners, column):
+                continue
+            for i in range(subset.first[k], subset.first[k + 1]):
+                split = subset.learners[i] - offsets[column]
+                before = 0.0 if first else out[i - start, 0]
+                out[i - start, 0] = before + split_sum(learners, column, split, residual, lo)
 
 
 @kernel()

@@ -35,14 +35,19 @@ def _constant(
 def _newton(
     rule, terms, learners, side, inner, totals, rows, sums, scratch, seat, goal, left, right
 ):
-    """Each class by itself: sum of residuals over sum of w p_c (1 - p_c), the diagonal of the
-    Hessian, as the tree libraries do; then less their mean, which changes no probability, so that
-    scores sum to 0 as with constant steps."""
+    """Each class by itself: sum of residuals over twice the sum of w p_c (1 - p_c), the diagonal of
+    the Hessian H, as XGBoost does; then less their mean, which changes no probability, so that
+    scores sum to 0 as with constant steps.
+
+    Twice, because all classes move at once: 2 diag(H) - H has a non-negative diagonal and is
+    diagonally dominant, so H <= 2 diag(H). With the diagonal itself two classes that a leaf is
+    about overshoot by a factor of two, and go back and forth.
+    """
     curvature_sums(terms, learners, side, rows, sums, scratch, seat)
     goal = wait_for_all(seat, goal)
     for c in range(totals.shape[0]):
-        left[c] = newton_value(rule, inner[c], sums[:, 0, c].sum())
-        right[c] = newton_value(rule, totals[c] - inner[c], sums[:, 1, c].sum())
+        left[c] = newton_value(rule, inner[c], 2.0 * sums[:, 0, c].sum())
+        right[c] = newton_value(rule, totals[c] - inner[c], 2.0 * sums[:, 1, c].sum())
     center(left)
     center(right)
     return goal

@@ -33,7 +33,9 @@ from .rows import accepts_missing, check_held_rows, check_rows
 SHORT_STEPS = 0.2
 """``learning_rate="auto"``, where longer steps would follow the noise."""
 LONG_STEPS = 0.5
-"""The same for means of several runs, and for several classes, from `ROWS_OF_MEAN` rows on."""
+"""The same for means of several runs from `ROWS_OF_MEAN` rows on."""
+SHORT_STEPS_OF_CLASSES, LONG_STEPS_OF_CLASSES = 0.4, 1.0
+"""The same for several classes, below `ROWS_OF_MEAN` rows and from there on."""
 STEPS_OF_THRESHOLDS = 0.05
 """The same with ``selection="thresholds"`` and the squared loss: steps that are chosen from few
 splits are many and cheap."""
@@ -206,7 +208,8 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
     def _rate(self, n_rows: int, loss: Loss) -> float:
         """The learning rate of a single run."""
         if isinstance(loss, Softmax):
-            return self._given_rate(LONG_STEPS if n_rows >= ROWS_OF_MEAN else SHORT_STEPS)
+            many = n_rows >= ROWS_OF_MEAN
+            return self._given_rate(LONG_STEPS_OF_CLASSES if many else SHORT_STEPS_OF_CLASSES)
         long = n_rows >= self._many_rows and not isinstance(self._step_rule(loss), NewtonStep)
         return self._given_rate(self._long_steps if long else SHORT_STEPS)
 

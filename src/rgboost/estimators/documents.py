@@ -40,14 +40,15 @@ PARAMETERS = """
     step : {{"auto", "constant", "line-search", "leaf-search", "newton"}} or StepRule
         ``"constant"``: 1/sigma, sigma the smoothness of the loss. ``"line-search"``: the best
         step along the weak-learner. ``"leaf-search"``: the best value for each side of a stump.
-        ``"newton"``: sum of residuals over sum of curvatures on each side, as tree libraries do.
+        ``"newton"``: sum of residuals over sum of curvatures on each side, as tree libraries do
+        (with several classes over twice that sum, so that classes do not overshoot together).
         ``"auto"``: constant if the loss is smooth, but for several classes; else Newton if it has a
         Newton step, else leaf search (line search if the learner is not stumps with free leaves).
     learning_rate : float or "auto"
         Multiplies the step. ``"auto"``: 0.2; but for the mean of several runs (see ``ensemble``)
-        and for several classes 0.5 from 10,000 rows on; for the mean 0.05 with the squared loss and
-        ``selection="thresholds"``; and 1 for a single run of two classes from 1,000 rows on, where
-        the step 1/sigma is small already.
+        0.5 from 10,000 rows on, and 0.05 with the squared loss and ``selection="thresholds"``; for
+        a single run of two classes 1 from 1,000 rows on, where the step 1/sigma is small already;
+        and for several classes 0.4, or 1 from 10,000 rows on.
     max_iter : int, "auto" or "cv"
         Number of iterations, at most. ``"cv"``: as many as have the smallest loss in
         cross-validation with ``cv`` folds, at most 20,000; see ``ensemble`` for what follows. With

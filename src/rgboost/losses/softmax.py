@@ -27,10 +27,11 @@ class Softmax(Loss):
     v is the variance of v under p, at most (max v - min v)^2 / 4 <= |v|^2 / 2. So the loss is
     (1/2 + ridge)-smooth, and ridge-strongly convex.
 
-    Newton leaf values take the diagonal of the Hessian, p_c (1 - p_c) + ridge.
+    Newton leaf values take twice the diagonal of the Hessian, 2 (p_c (1 - p_c) + ridge), which lies
+    above the Hessian.
     """
 
-    newton_limit = 4.0
+    newton_limit = 2.0
 
     def __init__(self, n_classes: int, ridge: float = 1e-4) -> None:
         self.n_classes = check_count(n_classes, "n_classes", at_least=2)

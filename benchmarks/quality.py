@@ -22,6 +22,7 @@ import ast
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import time
@@ -290,24 +291,30 @@ def measure(
         command += [] if options.rows is None else ["--rows", str(options.rows)]
     if options.more:
         command += ["--set", *options.more]
+    # A group of its own, so that its workers end with it.
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
     try:
-        out = subprocess.run(
-            command, capture_output=True, text=True, timeout=options.patience, check=False
-        )
-    except subprocess.TimeoutExpired as late:
-        found = given_up(late.stdout or b"")
+        out, errors = process.communicate(timeout=options.patience)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        found = given_up(process.communicate()[0])
+    except BaseException:  # Ctrl-C
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
     else:
-        lines = (out.stdout if out.returncode == 0 else out.stderr).strip().splitlines()
-        found = json.loads(lines[-1]) if out.returncode == 0 else {"error": lines[-1][:200]}
+        lines = (errors if process.returncode else out).strip().splitlines()
+        found = {"error": lines[-1][:200]} if process.returncode else json.loads(lines[-1])
     if not tuned:
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(found))
     return found
 
 
-def given_up(output: bytes) -> dict[str, Any]:
+def given_up(output: str) -> dict[str, Any]:
     """The result of a contestant that took too long: what the fit under way took until then."""
-    lines = output.decode().strip().splitlines()
+    lines = output.strip().splitlines()
     if not lines:
         return {"error": "no fit begun in time"}
     seconds = time.time() - json.loads(lines[-1])["begun"]

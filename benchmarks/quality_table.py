@@ -88,6 +88,7 @@ def _verdict(results: Results) -> str:
     clearly = [which for which in worse if _is_clear(both[which][0].get("behind"))]
     timed = {which: pair for which, pair in both.items() if "seconds" in pair[0]}
     slow = [which for which, (o, ebm) in timed.items() if o["seconds"] > ebm["seconds"] / 100]
+    given_up = [which for which, found in results.items() if "longer_than" in found.get("EBM", {})]
     if not both:
         return ""
     return (
@@ -96,7 +97,8 @@ def _verdict(results: Results) -> str:
         f"standard errors or more on {len(clearly)} ({', '.join(clearly) or 'none'}). "
         f"Of {len(timed)} where both "
         f"were timed, it takes less than a hundredth of the time of EBM on "
-        f"{len(timed) - len(slow)} (not: {', '.join(slow) or 'none'})."
+        f"{len(timed) - len(slow)} (not: {', '.join(slow) or 'none'}). "
+        f"EBM was given up on: {', '.join(given_up) or 'none'}."
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rgboost.boosting import Validation, boost
-from rgboost.boosting.equal_rows import FEWEST_ROWS, hash_rows, merge_equal_rows
+from rgboost.boosting.equal_rows import FEWEST_ROWS, merge_equal_rows, row_keys
 from rgboost.learners import Stumps
 from rgboost.losses import Softmax
 from rgboost.selection import AllLearners, RandomLearners
@@ -26,7 +26,6 @@ def prepared(X, categorical=()):
     return Stumps(max_bins=None, categorical=categorical).prepare(X).arrays
 
 
-@pytest.mark.kernel
 @pytest.mark.parametrize("categorical", [(), (2,)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_merged_rows_are_the_distinct_ones(categorical, weighted):
@@ -56,19 +55,14 @@ def test_rows_stay_as_they_are_if_most_differ():
 def test_different_rows_with_one_key_are_not_merged(monkeypatch):
     X, y, weight = few_distinct(FEWEST_ROWS)
     arrays = prepared(X)
-
-    def one_key(codes, labels, keys_out):
-        keys_out[:] = 1
-
-    monkeypatch.setattr("rgboost.boosting.equal_rows.hash_rows", one_key)
+    one_key = np.ones(len(y), np.uint64)
+    monkeypatch.setattr("rgboost.boosting.equal_rows.row_keys", lambda codes, y: one_key)
     assert merge_equal_rows(arrays, y, weight)[1] is y
 
 
-@pytest.mark.kernel
 def test_keys_differ_by_every_column_and_the_label():
     codes = np.array([[0, 1, 0, 0, 0], [0, 0, 1, 0, 0]], np.uint8)
-    keys = np.empty(5, np.uint64)
-    hash_rows(codes, np.array([0.0, 0.0, 0.0, 1.0, 0.0]).view(np.uint64), keys)
+    keys = row_keys(codes, np.array([0.0, 0.0, 0.0, 1.0, 0.0]))
     assert keys[0] == keys[4]
     assert len(set(keys.tolist())) == 4
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
 from ..learners.dense_stumps import DenseStumps, take_rows
 from ..learners.mixed_stumps import MixedStumps
 
@@ -33,8 +32,7 @@ def merge_equal_rows(
     many; otherwise as they are."""
     if type(arrays) not in (DenseStumps, MixedStumps) or len(y) < FEWEST_ROWS:
         return arrays, y, weight
-    keys = np.empty(len(y), np.uint64)
-    hash_rows(arrays.codes, y.view(np.uint64), keys)
+    keys = row_keys(arrays.codes, y)
     order = np.argsort(keys, kind="stable")
     begins = np.append(True, np.diff(keys[order]) != 0)
     if 2 * np.count_nonzero(begins) > len(y) or not _same(arrays.codes, y, order, ~begins):
@@ -55,12 +53,10 @@ def _same(codes: NDArray, y: Vector, order: NDArray, repeats: NDArray[np.bool_])
     return all(np.array_equal(one[now], one[before]) for one in (y, *codes))
 
 
-@kernel()
-def hash_rows(codes, labels, keys_out):
+def row_keys(codes: NDArray, y: Vector) -> NDArray[np.uint64]:
     """A number for each row, the same for equal bins and labels."""
-    for i in range(keys_out.shape[0]):
-        keys_out[i] = labels[i]
-    for f in range(codes.shape[0]):
-        column = codes[f]
-        for i in range(keys_out.shape[0]):
-            keys_out[i] = keys_out[i] * _FACTOR + np.uint64(column[i])
+    keys = y.view(np.uint64).copy()
+    for column in codes:
+        keys *= _FACTOR
+        keys += column[: len(y)]
+    return keys

@@ -7,7 +7,7 @@ import re
 import shlex
 from pathlib import Path
 
-import matplotlib
+import matplotlib.pyplot
 import numpy as np
 import pytest
 

@@ -54,8 +54,10 @@ def ready(function: Any, *args: Any) -> None:
     Numba lets threads compile one after the other, but not all that it keeps meanwhile is safe: in
     rare cases the second one fails.
     """
+    if not hasattr(function, "typeof_pyval"):  # without JIT, a plain function
+        return
     key = function, _types(args)
-    if key in _READY or not hasattr(function, "typeof_pyval"):  # without JIT, a plain function
+    if key in _READY:
         return
     function.compile(tuple(function.typeof_pyval(one) for one in args))
     _READY.add(key)
@@ -64,7 +66,9 @@ def ready(function: Any, *args: Any) -> None:
 def _types(value: Any) -> Any:
     """What the type of a value depends on: cheaper than ``numba.typeof``."""
     if isinstance(value, np.ndarray):
-        return value.dtype, value.ndim, value.flags.c_contiguous, value.flags.writeable
+        flags = value.flags
+        layout = flags.c_contiguous, flags.f_contiguous, flags.writeable
+        return value.dtype, value.ndim, *layout
     if isinstance(value, tuple):
         return type(value), *map(_types, value)
     return type(value)

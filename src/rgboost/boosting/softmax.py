@@ -42,18 +42,14 @@ def check_classes(step: StepRule, engine: str) -> None:
 
 def run_softmax(problem: Problem) -> None:
     """Run the iterations that are left to do, from the null model or where a run stopped."""
-    terms, rule = problem.loss.terms, problem.rule
-    learners, y, weight = merge_equal_rows(problem.prepared.arrays, problem.y, problem.weight)
-    rows = make_class_rows(y, weight, problem.start)
-    held_learners, held_rows = (
+    terms, rule, held = problem.loss.terms, problem.rule, problem.held
+    learners, rows = _merged(problem.prepared.arrays, problem.y, problem.weight, problem.start)
+    held_learners, held_rows = _merged(
         problem.held_arrays,
-        make_class_rows(np.empty(0), None, problem.start),
+        np.empty(0) if held is None else held.y,
+        None if held is None else held.weight,
+        problem.start,
     )
-    if problem.held is not None:
-        held_learners, y, weight = merge_equal_rows(
-            held_learners, problem.held.y, problem.held.weight
-        )
-        held_rows = make_class_rows(y, weight, problem.start)
     n_classes = len(rows.score)
     tile = tile_of(n_classes)
     start_or_resume(
@@ -69,6 +65,14 @@ def run_softmax(problem: Problem) -> None:
         )  # fmt: skip
 
     run_blocks(problem, rows, held_rows, team_size(problem.n_jobs, cells), run_one)
+
+
+def _merged(
+    learners: Any, y: NDArray[np.float64], weight: NDArray[np.float64] | None, start: Any
+) -> tuple[Any, ClassRows]:
+    """Weak-learners and rows at the null model, equal ones merged."""
+    learners, y, weight = merge_equal_rows(learners, y, weight)
+    return learners, make_class_rows(y, weight, start)
 
 
 def tile_of(n_classes: int) -> int:

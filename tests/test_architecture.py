@@ -9,9 +9,9 @@ import rgboost
 
 ROOT = Path(rgboost.__file__).parent
 ORDER = [
-    "_atomic", "_jit", "_lanes", "_math", "_team", "_validation", "data", "losses", "selection",
-    "model", "learners", "steps", "boosting", "callbacks", "coordinate", "storage", "explain",
-    "estimators", "plot", "theory", "experiments", "cli", "__main__",
+    "_atomic", "_jit", "_lanes", "_math", "_one_line", "_svg", "_team", "_validation", "data",
+    "losses", "selection", "model", "learners", "steps", "boosting", "callbacks", "coordinate",
+    "storage", "explain", "estimators", "plot", "theory", "experiments", "cli", "__main__",
 ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from ._one_line import one_line
 from ._validation import check_count
 from .learners.kernels import TIE
 from .losses import Loss, Squared
@@ -23,6 +24,7 @@ from .selection import AllLearners, Layout, SelectionRule
 from .steps import ConstantStep, LineSearch, StepRule
 
 
+@one_line
 @dataclass(frozen=True)
 class CoordinateTrace:
     """Losses and seconds (M + 1 entries, index 0 for beta = 0) and the choices (M entries).
@@ -38,6 +40,7 @@ class CoordinateTrace:
     gradient: NDArray[np.float64]
 
 
+@one_line
 @dataclass(frozen=True)
 class CoordinateDescent:
     """``coef`` belongs to the columns of B as they were given: scores are ``B @ coef``."""

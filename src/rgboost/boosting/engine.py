@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .._one_line import one_line
 from ..learners import LearnerFamily
 from ..learners.base import Additive, Prepared
 from ..losses import Loss, Softmax
@@ -32,6 +33,7 @@ from .trace import Trace
 Engine = Literal["auto", "direct", "gram", "surrogate"]
 
 
+@one_line
 @dataclass(frozen=True)
 class Boosted:
     """The outcome of a run.

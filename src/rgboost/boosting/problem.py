@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._one_line import one_line
 from ..learners.base import Prepared
 from ..losses import Loss
 from ..model import Path
@@ -18,6 +19,7 @@ from .state import Arrays, RunState, fingerprint
 from .trace import Recorder
 
 
+@one_line
 @dataclass(frozen=True)
 class Validation:
     """Held-out rows whose loss is recorded in every iteration."""
@@ -34,6 +36,7 @@ class Validation:
         return Validation(self.X[kept], self.y[kept], self.weight[kept])
 
 
+@one_line
 @dataclass(frozen=True)
 class Snapshot:
     """A run as far as it got, for callbacks that want the model of the moment:

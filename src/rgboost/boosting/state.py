@@ -20,10 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._one_line import one_line
+
 FORMAT = "rgboost run state 1"
 Arrays = dict[str, NDArray]
 
 
+@one_line
 @dataclass(frozen=True)
 class RunState:
     """A run between two blocks of iterations.

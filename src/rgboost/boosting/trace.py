@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._one_line import shortened
+from .._svg import LINE, SECOND, Panel, range_of, row_of
 from .record import Record
 
 MEAN = "the mean of"
@@ -63,6 +65,35 @@ class Trace:
         the model, which is the mean of theirs."""
         return MEAN in self.engine
 
+    def __repr__(self) -> str:
+        losses = f"train_loss {self.train_loss[0]:.6g} to {self.train_loss[-1]:.6g}"
+        if self.validation_loss is not None:
+            held = self.validation_loss
+            losses += f", validation_loss {held[0]:.6g} to {held[-1]:.6g}"
+        return (
+            f"Trace({len(self)} iterations, {losses}, {self.seconds[-1]:.3g} s, "
+            f"engine={shortened(self.engine, 60)!r})"
+        )
+
+    def _repr_html_(self) -> str:
+        return row_of([self.picture()], repr(self))
+
+    def picture(self) -> str:
+        """The learning curve as SVG."""
+        iteration = np.arange(len(self.train_loss))
+        held = self.validation_loss
+        shown = [self.train_loss] if held is None else [self.train_loss, held]
+        panel = Panel("mean loss", (0.0, float(len(self))), range_of(*shown))
+        panel.axes()
+        panel.line(iteration, self.train_loss)
+        middle = 0.5 * (panel.left + panel.right)
+        panel.text(middle, panel.bottom + 14, "iterations", anchor="middle")
+        panel.text(panel.right, 34, "training", anchor="end", color=LINE)
+        if held is not None:
+            panel.line(iteration, held, SECOND)
+            panel.text(panel.right, 48, "validation", anchor="end", color=SECOND)
+        return panel.render()
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -73,15 +104,15 @@ class Progress:
     train_loss: float
     validation_loss: float | None
     seconds: float
-    snapshot: Callable[[], Any]
+    snapshot: Callable[[], Any] = field(repr=False)
     """Gives the run as far as it got: see `rgboost.boosting.problem.Snapshot`."""
-    validation_losses: Callable[[int], NDArray[np.float64]]
+    validation_losses: Callable[[int], NDArray[np.float64]] = field(repr=False)
     """``validation_losses(m)``: the mean validation losses of iterations m, m + 1, ... until now;
     empty without validation rows."""
-    state: Callable[[], Any]
+    state: Callable[[], Any] = field(repr=False)
     """Gives the `rgboost.boosting.state.RunState` of the moment, from which the run can go on; None
     if it was interrupted in the middle of a block."""
-    keep_certificate: Callable[[int, Any], None]
+    keep_certificate: Callable[[int, Any], None] = field(repr=False)
     """``keep_certificate(m, found)`` puts what was found out about iteration m into the trace."""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import kernel
+from .._one_line import one_line
 
 BinningKind = Literal["quantile", "hybrid"]
 
@@ -16,6 +17,7 @@ MOST_BINS = 65_536
 """Bins are stored as uint8 up to 256 of them, as uint16 above."""
 
 
+@one_line
 @dataclass(frozen=True)
 class Cuts:
     """Thresholds of all features: feature g has ``thresholds[offsets[g]:offsets[g + 1]]``.

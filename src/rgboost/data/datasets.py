@@ -35,6 +35,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from .._one_line import one_line
 from .._validation import check_count, check_option
 from .cache import Report, cache_dir
 from .cache import download as fetch
@@ -139,6 +140,7 @@ _EMBEDDED = ("embedded", "embedded-digits")
 NAMES = (*_EMBEDDED, *REGISTRY)
 
 
+@one_line
 @dataclass(frozen=True)
 class Dataset:
     """A data set in memory.

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from .._one_line import one_line
 from .binning import SparseCodes, bin_dense, bin_sparse, empty_codes, encode_dense, encode_sparse
 from .cuts import MOST_BINS, CutPlan, Cuts
 from .sparse_columns import SparseColumns, sparse_columns
@@ -28,6 +29,7 @@ MOST_CATEGORIES = MOST_BINS - 1
 """One bin is kept for missing values."""
 
 
+@one_line
 @dataclass(frozen=True)
 class MixedCuts:
     """Thresholds, categories and weights of the bins of all features.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..explain import GlobalExplanation, LocalExplanation
+from ..explain.pictures import model_pictures
 from ..storage import write_model
 
 
@@ -48,8 +49,10 @@ class FittedModelMixin:
         categories count like other values. A feature that the model does not use has importance
         0. If it uses none, all are 0.
         """
-        check_is_fitted(self)
-        return self.explain_global().importances
+        try:
+            return self.explain_global().importances
+        except TypeError as error:  # of a dictionary: to `hasattr` and `dir` there are none
+            raise AttributeError(str(error)) from error
 
     def explain_global(self) -> GlobalExplanation:
         """The model as a sum of functions of one feature each: edges, values, weights, names.
@@ -74,6 +77,11 @@ class FittedModelMixin:
         """
         rows = self._check_rows(X)
         return LocalExplanation.of(self.explain_global(), rows)
+
+    def _html_repr(self) -> str:
+        """What scikit-learn shows in a notebook, and below it the fitted model."""
+        shown = super()._html_repr()  # type: ignore[misc]
+        return shown + model_pictures(self) if hasattr(self, "model_") else shown
 
     def _check_rows(self, X: Any) -> Any:
         raise NotImplementedError

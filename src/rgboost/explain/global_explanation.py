@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._one_line import brief, shortened
+from .._svg import row_of
 from ..data.mixed_bins import find_categories
 from ..model import ClassStumpModel, Coverage, StumpModel
+from .pictures import global_pictures, shape_picture
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,18 @@ class ShapeFunction:
         """The function of one of several classes."""
         return replace(self, values=self.values[:, c], missing=float(self.missing[c]), classes=None)
 
+    def __repr__(self) -> str:
+        kind = "steps" if self.categories is None else "categories"
+        several = "" if self.classes is None else f", {len(self.classes)} classes"
+        low, high = self.values.min(), self.values.max()
+        return (
+            f"ShapeFunction({shortened(self.name, 40)!r}, {len(self.values)} {kind}{several}, "
+            f"from {low:.6g} to {high:.6g})"
+        )
+
+    def _repr_html_(self) -> str:
+        return row_of([shape_picture(self)], "", () if self.classes is None else self.classes)
+
 
 @dataclass(frozen=True)
 class GlobalExplanation:
@@ -174,6 +189,16 @@ class GlobalExplanation:
         means: Any = sum(shape.mean for shape in self.functions)
         functions = tuple(shape.centered() for shape in self.functions)
         return replace(self, intercept=self.intercept + means, functions=functions)
+
+    def __repr__(self) -> str:
+        several = "" if self.classes is None else f", {len(self.classes)} classes"
+        return (
+            f"GlobalExplanation({len(self)} shape functions of {len(self.names)} features"
+            f"{several}, intercept={brief(self.intercept)}, total_weight={self.total_weight:.6g})"
+        )
+
+    def _repr_html_(self) -> str:
+        return row_of(*global_pictures(self))
 
     def __len__(self) -> int:
         return len(self.functions)

@@ -10,7 +10,10 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from .._one_line import brief
+from .._svg import row_of
 from .global_explanation import GlobalExplanation, ShapeFunction
+from .pictures import local_pictures
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,16 @@ class LocalExplanation:
             labels=[_labels(shape) for shape in functions],
             classes=explanation.classes,
         )
+
+    def __repr__(self) -> str:
+        several = "" if self.classes is None else f", {len(self.classes)} classes"
+        return (
+            f"LocalExplanation({len(self.values)} rows, {len(self.features)} used features"
+            f"{several}, intercept={brief(self.intercept)})"
+        )
+
+    def _repr_html_(self) -> str:
+        return row_of(*local_pictures(self))
 
     def score(self) -> NDArray[np.float64]:
         """The raw score of every row, added from left to right."""

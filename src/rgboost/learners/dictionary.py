@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._jit import kernel
 from .._math import blocked_sum
+from .._one_line import one_line
 from ..model import DictionaryModel, Path
 from ..selection import Layout
 from .base import LearnerFamily, Prepared
@@ -28,6 +29,7 @@ from .kernels import (
 WeakLearner = Callable[[Any], Any]
 
 
+@one_line
 @dataclass(frozen=True, eq=False)
 class Dictionary(LearnerFamily):
     """Weak-learners that are the columns of an explicit matrix B.

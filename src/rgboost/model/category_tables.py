@@ -9,9 +9,11 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from .._one_line import one_line
 from ..data.mixed_bins import find_categories
 
 
+@one_line
 @dataclass(frozen=True)
 class CategoryTables:
     """What categorical features add, and the sets that the path split them into.

@@ -11,6 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from .._jit import kernel
+from .._one_line import one_line
 from .._team import map_ranges
 from ..data.cuts import Cuts
 from .category_tables import CategoryTables
@@ -20,6 +21,7 @@ from .stump_model import BLOCK, FEW_CUTS, StumpModel, climb_ladder, count_cuts, 
 _PER_CLASS = ("tables", "missing", "left", "right", "when_missing")
 
 
+@one_line
 @dataclass(frozen=True)
 class ClassStumpModel:
     """score_c(x) = intercept[c] + sum_g table_g[bin(x_g), c].

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from .._one_line import one_line
 from ..data.cuts import Cuts
 from ..data.mixed_bins import MixedCuts
 from .stump_model import StumpModel
@@ -20,6 +21,7 @@ DENSITY_CELLS = 32
 _SHARES = np.linspace(0.0, 1.0, DENSITY_CELLS - 1)
 
 
+@one_line
 @dataclass(frozen=True)
 class Coverage:
     """Weights of the training rows, for the features that a model uses, in its order.

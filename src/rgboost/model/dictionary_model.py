@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._one_line import one_line
 
+
+@one_line
 @dataclass(frozen=True)
 class DictionaryModel:
     """score(x) = intercept + sum_j coef_j h_j(x), h_j the columns as given (not normalised).

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .._one_line import one_line
 
+
+@one_line
 @dataclass(frozen=True)
 class Path:
     """The weak-learners that were added, one entry an iteration.

@@ -15,6 +15,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from .._jit import kernel
+from .._one_line import one_line
 from .._team import map_ranges
 from ..data.cuts import Cuts
 from .category_tables import CategoryTables, dense_column
@@ -23,6 +24,7 @@ from .path import Path
 BLOCK = 256
 
 
+@one_line
 @dataclass(frozen=True)
 class StumpModel:
     """Step functions of the features that the path used.

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-LINE = "#1f5fa8"
-SECOND = "#c2571a"
-MORE = ("#2e7d4f", "#8a4fa3", "#a3851a", "#5b6b7b")
-DENSITY = "#c3cad4"
-FAINT = "#667085"
+from .._svg import DENSITY, FAINT, LINE, MORE, SECOND
+
+__all__ = ["DENSITY", "FAINT", "LINE", "MORE", "SECOND", "axes_for", "pyplot", "shortened", "tidy"]
 
 
 def axes_for(ax: Any, figsize: tuple[float, float]) -> Any:

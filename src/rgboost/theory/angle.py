@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._one_line import one_line
 from ._validation import Floats
 from .ascent import ascend
 from .distance import Factors
@@ -17,6 +18,7 @@ ORTHOGONAL = 1e-9
 """Largest Frobenius norm of B'B - I that counts as orthonormal."""
 
 
+@one_line
 @dataclass(frozen=True, eq=False)
 class MinimalCosineAngle:
     """An interval that holds Theta, and how each end was got.

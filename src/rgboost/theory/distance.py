@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import linprog
 
+from .._one_line import one_line
 from ..selection import SelectionRule
 from ._validation import Floats, check_matrix, check_vector
 from .norms import StructuredNorm, norm_of
@@ -61,6 +62,7 @@ def factorise(B: Floats) -> Factors:
     return Factors(U[:, keep], s[keep], np.ascontiguousarray(Vt[keep].T))
 
 
+@one_line
 @dataclass(frozen=True, eq=False)
 class QuotientNorm:
     """The smallest dual norm among all b with V'b = y, from both sides.

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._one_line import one_line
 from ..selection import AllLearners
 from ._validation import Floats, check_integer
 from .closed_forms import orthogonal_angle, random_learners_angle
@@ -28,6 +29,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 INK = "#333333"
 
 
+@one_line
 @dataclass(frozen=True, eq=False)
 class LimitFigure:
     """K gamma_t^K(j) at q = j/K for several K, and the density of Beta(1, t).
@@ -54,6 +56,7 @@ def figure_limit(t: int = 10, K: Sequence[int] = (12, 20, 40)) -> LimitFigure:
     return LimitFigure(t, profiles, grid, beta_limit(grid, t), error)
 
 
+@one_line
 @dataclass(frozen=True, eq=False)
 class ThetaFigure:
     """Theta_S of p orthogonal weak-learners for several t: formula and closed form.
@@ -88,6 +91,7 @@ def figure_theta(
     return ThetaFigure(curves)
 
 
+@one_line
 @dataclass(frozen=True, eq=False)
 class SpreadPanel:
     """Weak-learners in the plane (one column each), Theta under Type 0 and a worst direction."""

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._one_line import one_line
 from ..selection import AllLearners, RandomLearners, SelectionRule
 from ._validation import Floats, check_integer, check_vector
 from .procedure import (
@@ -32,6 +33,7 @@ from .procedure import (
 )
 
 
+@one_line
 @dataclass(frozen=True, eq=False)
 class StructuredNorm:
     r"""An ordered mixed norm and its dual.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._one_line import one_line
 from .._team import check_n_jobs
 from .._validation import check_count
 from ..learners import LearnerFamily, Stumps
@@ -21,6 +22,7 @@ from .span import Vector
 from .training import one_blas_thread, prepare
 
 
+@one_line
 @dataclass(frozen=True, eq=False)
 class Optimum:
     """The smallest loss over f_0 + Range(B).

@@ -9,9 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._one_line import one_line
+
 Format = Literal["csv", "parquet", "libsvm"]
 
 
+@one_line
 @dataclass(frozen=True)
 class Table:
     """Rows of a file: features, and the target when there is one.

@@ -8,6 +8,7 @@ import pytest
 
 from rgboost.experiments.figures import COLOURS
 from rgboost.experiments.page import make_page
+from rgboost.experiments.verdicts import CLAIMS
 
 from .studies import cell, falls_along, medium_is_best
 
@@ -63,7 +64,19 @@ def test_says_what_is_beyond_the_paper(studies):
     page = make_page(studies)
     assert "beyond the paper: gram, t = 30 (same iterates, other cost)" in page
     assert page.count("<h3>Figure loss1") == 1
-    assert "confirmed" in page
+
+
+def test_marks_say_what_is_not_tested_here(studies):
+    """The first of the two sets is none of the paper's: no crosses, and each claim says why."""
+    page = make_page(studies[:1])
+    marks = re.findall(r'<td><span class="badge [a-z-]+" title="([a-z ]+)"', page)
+    assert set(marks) == {"not tested here"}
+    assert len(marks) == 2 * len(CLAIMS)
+    assert "<td>The best test error is at a moderately large training error</td>" in page
+    assert "training error: about colon-cancer.</li>" in page
+    both = make_page(studies)
+    assert "<td>colon-cancer</td>" in both
+    assert re.search(r'title="confirmed" aria-label="confirmed">✓<', both)
 
 
 def test_colours_differ():

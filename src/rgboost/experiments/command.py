@@ -19,7 +19,7 @@ from .protocol import GAPS, STEPS, Budget, BudgetKind, Plan, make_plan, sets_of
 from .store import Store, write_json, write_text
 from .study import run_study
 from .summary import curves, table, time_text
-from .verdicts import verdicts
+from .verdicts import ALL, NOT_TESTED, verdicts
 
 PAGE = "reproduce.html"
 NUMBERS = "results.json"
@@ -119,10 +119,19 @@ def _print(study: dict[str, Any], console: Console) -> None:
         shown = ["–" if s is None else f"{time_text(s)} ({e:.3g}){' ★' * b}" for s, e, b in cells]
         grid.add_row(row["step"], row["engine"], f"{row['t']:,}", *shown)
     console.print(grid)
-    for verdict in verdicts(study):
+    judged = verdicts(study)
+    for verdict in judged:
+        if verdict["status"] == NOT_TESTED:
+            continue
         mark = {"confirmed": "[green]confirmed[/]", "not confirmed": "[red]not confirmed[/]"}
         status = mark.get(verdict["status"], verdict["status"])
         console.print(f"{status} ({verdict['step']}) {verdict['claim']}. {verdict['figures']}")
+    others = {v["claim"] for v in judged if v["status"] == NOT_TESTED}
+    if others:
+        console.print(
+            f"{NOT_TESTED}: {len(others)} of the paper's {len({v['claim'] for v in judged})} "
+            f"claims, which are about other data (rgboost reproduce {' '.join(ALL)})"
+        )
     console.print()
 
 

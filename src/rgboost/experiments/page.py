@@ -12,7 +12,7 @@ from .cells import CONVERGED
 from .figures import colour_of, label_of, limits_of_test_loss, linear_ends
 from .protocol import GAPS
 from .summary import AXES, curves, engine_check, table, time_text
-from .verdicts import verdicts
+from .verdicts import NOT_TESTED, verdicts
 
 
 def make_page(studies: list[dict[str, Any]]) -> str:
@@ -50,29 +50,37 @@ def _plot_data(study: dict[str, Any]) -> dict[str, Any]:
 def _overview(studies: list[dict[str, Any]], judged: list[list[dict[str, str]]]) -> str:
     """All verdicts in one table: claims down, sets and step rules across."""
     columns = [(k, step) for k, study in enumerate(studies) for step in study["steps"]]
-    claims = list(dict.fromkeys(v["claim"] for found in judged for v in found))
+    claims = {v["claim"]: v["about"] for found in judged for v in found}
     head = "".join(f'<th colspan="{len(s["steps"])}">{escape(s["title"])}</th>' for s in studies)
     steps = "".join(f"<th>{escape(step)}</th>" for _, step in columns)
     rows = []
-    for claim in claims:
-        cells = []
-        for k, step in columns:
-            found = [v for v in judged[k] if v["claim"] == claim and v["step"] == step]
-            cells.append(f"<td>{_mark(found[0]['status'])}</td>" if found else "<td></td>")
-        rows.append(f"<tr><td>{escape(claim)}</td>{''.join(cells)}</tr>")
+    for claim, about in claims.items():
+        found = {
+            (k, v["step"]): v["status"]
+            for k, _ in columns
+            for v in judged[k]
+            if v["claim"] == claim
+        }
+        cells = "".join(f"<td>{_mark(found[column])}</td>" for column in columns)
+        rows.append(f"<tr><td>{escape(claim)}</td><td>{escape(about)}</td>{cells}</tr>")
     return (
         '<h3>What the paper claims, and what these runs say</h3><div class="scroll"><table>'
-        f"<thead><tr><th></th>{head}</tr><tr><th>claim</th>{steps}</tr></thead>"
+        f"<thead><tr><th></th><th></th>{head}</tr>"
+        f"<tr><th>claim</th><th>about</th>{steps}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
-        "<p>✓ confirmed, ✗ not confirmed, ? undecided. Rules and figures are below.</p>"
+        "<p>✓ confirmed, ✗ not confirmed, ? undecided, – not tested here: the claim is about "
+        "other data. Rules and figures are below.</p>"
     )
+
+
+_SIGNS = {"confirmed": "✓", "not confirmed": "✗", "undecided": "?", NOT_TESTED: "–"}
 
 
 def _mark(status: str) -> str:
     """A badge of one sign: the table may have many columns."""
-    sign = {"confirmed": "✓", "not confirmed": "✗"}.get(status, "?")
     kind = status.replace(" ", "-")
-    return f'<span class="badge {kind}" title="{status}" aria-label="{status}">{sign}</span>'
+    label = f'title="{status}" aria-label="{status}"'
+    return f'<span class="badge {kind}" {label}>{_SIGNS[status]}</span>'
 
 
 def _badge(status: str) -> str:
@@ -88,7 +96,7 @@ def _section(k: int, study: dict[str, Any], judged: list[dict[str, str]]) -> str
         parts.append("<h3>Figure loss1, on linear axes as in the paper</h3>")
         parts.append(_plots(k, "iterations seconds", log=False, only_paper=True))
     parts.append("<h3>Time and epochs to a gap</h3>" + _table(study))
-    parts.append("<h3>Verdicts</h3>" + "".join(_verdict(v) for v in judged))
+    parts.append("<h3>Verdicts</h3>" + _verdicts(judged))
     parts.append(_settings(study))
     parts.append("</section>")
     return "\n".join(parts)
@@ -160,6 +168,16 @@ def _beyond(study: dict[str, Any]) -> str:
         "<p><b>Beyond the paper.</b> No other engine is shown: the Gram and surrogate engines are "
         "for more rows than features, and at most 256 different values or bins of each.</p>"
     )
+
+
+def _verdicts(judged: list[dict[str, str]]) -> str:
+    """Those that were tested, one by one; the others in a list."""
+    tested = [_verdict(v) for v in judged if v["status"] != NOT_TESTED]
+    others = {v["claim"]: v["about"] for v in judged if v["status"] == NOT_TESTED}
+    items = [f"<li>{escape(c)}: about {escape(about)}.</li>" for c, about in others.items()]
+    if items:
+        tested.append(f"<p>{_badge(NOT_TESTED)}</p><ul>{''.join(items)}</ul>")
+    return "".join(tested)
 
 
 def _verdict(verdict: dict[str, str]) -> str:

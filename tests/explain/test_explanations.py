@@ -218,7 +218,15 @@ def test_several_classes():
     assert local.contributions.shape == (300, len(explanation), 3)
     scores = model.decision_function(X)
     np.testing.assert_array_equal(local.score(), scores)
-    np.testing.assert_array_equal(local.of_class(1).score(), scores[:, 1])
+    for c, label in enumerate(["high", "low", "middle"]):
+        own = local.of_class(label)
+        np.testing.assert_array_equal(own.score(), scores[:, c])
+        assert str(own.scale) == f"score of class {label}"
+        whole = explanation.of_class(label)
+        assert whole.intercept == explanation.intercept[c]
+        assert len(whole) == len(explanation)
+        for mine, all_classes in zip(whole, explanation, strict=True):
+            np.testing.assert_array_equal(mine.values, all_classes.values[:, c])
     np.testing.assert_allclose(local.centered().intercept, scores.mean(axis=0), atol=1e-10)
     spread = np.sqrt((local.contributions.std(axis=0) ** 2).sum(axis=1))
     np.testing.assert_allclose(
@@ -231,5 +239,48 @@ def test_several_classes():
     found = local.to_shap()
     np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, scores, atol=1e-10)
     assert list(found.output_names) == ["high", "low", "middle"]
-    with pytest.raises(ValueError, match="not more than two classes"):
-        local.of_class(0).of_class(0)
+    for wrong in (1, "hihg"):  # a position, a typo
+        for one in (local, explanation, explanation.functions[0]):
+            with pytest.raises(
+                ValueError, match=rf"{wrong}'? is none of the classes \['high', 'low', "
+            ):
+                one.of_class(wrong)
+    with pytest.raises(ValueError, match="of one score, of class 'high' only; label='low'"):
+        local.of_class("high").of_class("low")
+
+
+def test_two_classes_by_label():
+    """The score speaks for the second class; that of the first has the other sign."""
+    labels = np.where(y > 0, "b", "a")
+    model = RGBMClassifier(max_iter=60, random_state=0).fit(X, labels)
+    explanation, local = model.explain_global(), model.explain_local(X)
+    assert str(explanation.scale) == str(local.scale) == "log-odds of class b"
+    assert str(explanation["x0"].scale) == "log-odds of class b"
+    scores = model.decision_function(X)
+    np.testing.assert_array_equal(local.of_class("b").score(), scores)
+    np.testing.assert_array_equal(local.of_class("a").score(), -scores)
+    assert str(local.of_class("a").scale) == "log-odds of class a"
+    assert str(local.of_class("a").of_class("b").scale) == "log-odds of class b"
+    turned = explanation.of_class("a")
+    np.testing.assert_array_equal(turned["x0"].values, -explanation["x0"].values)
+    assert turned.intercept == -explanation.intercept
+    with pytest.raises(ValueError, match=r"label=1 is none of the classes \['a', 'b'\]"):
+        explanation.of_class(1)
+    other = RGBMRegressor(max_iter=3).fit(X, y).explain_global()
+    with pytest.raises(ValueError, match="of one score, of no class"):
+        other.of_class("b")
+    pytest.importorskip("shap")
+    assert local.to_shap().output_names == "log-odds of class b"
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (RGBMClassifier(loss="exponential"), "half the log-odds of class 1"),
+        (RGBMRegressor(loss="poisson"), "log of the mean"),
+        (RGBMRegressor(), "score"),
+    ],
+)
+def test_what_the_score_is(model, name):
+    counts = (y > 0).astype(int)
+    assert str(model.set_params(max_iter=3).fit(X, counts).explain_global().scale) == name

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..explain import GlobalExplanation, LocalExplanation
+from ..explain import GlobalExplanation, LocalExplanation, Scale
 from ..explain.pictures import model_pictures
 from ..storage import write_model
 
@@ -21,6 +21,7 @@ class FittedModelMixin:
 
     model_: Any
     coverage_: Any
+    loss_: Any
     input_: Any
     n_features_in_: int
 
@@ -61,12 +62,14 @@ class FittedModelMixin:
         values have a value of their own. With more than two classes there is a function for each.
         """
         check_is_fitted(self)
+        classes = getattr(self, "classes_", None)
         return GlobalExplanation.of(
             self.model_,
             self.coverage_,
             self._feature_names(),
             self.input_.labels,
-            getattr(self, "classes_", None),
+            classes,
+            Scale.of(self.loss_, classes),
         )
 
     def explain_local(self, X: Any) -> LocalExplanation:

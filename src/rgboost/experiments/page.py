@@ -12,7 +12,7 @@ from .cells import CONVERGED
 from .figures import colour_of, label_of, limits_of_test_loss, linear_ends
 from .protocol import GAPS
 from .summary import AXES, curves, engine_check, table, time_text
-from .verdicts import NOT_TESTED, verdicts
+from .verdicts import ALL, NOT_TESTED, verdicts
 
 
 def make_page(studies: list[dict[str, Any]]) -> str:
@@ -62,14 +62,15 @@ def _overview(studies: list[dict[str, Any]], judged: list[list[dict[str, str]]])
             if v["claim"] == claim
         }
         cells = "".join(f"<td>{_mark(found[column])}</td>" for column in columns)
-        rows.append(f"<tr><td>{escape(claim)}</td><td>{escape(about)}</td>{cells}</tr>")
+        name = f"{escape(claim)}<small>about {escape(about)}</small>"
+        rows.append(f"<tr><td>{name}</td>{cells}</tr>")
     return (
         '<h3>What the paper claims, and what these runs say</h3><div class="scroll"><table>'
-        f"<thead><tr><th></th><th></th>{head}</tr>"
-        f"<tr><th>claim</th><th>about</th>{steps}</tr></thead>"
+        f"<thead><tr><th></th>{head}</tr><tr><th>claim</th>{steps}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
         "<p>✓ confirmed, ✗ not confirmed, ? undecided, – not tested here: the claim is about "
-        "other data. Rules and figures are below.</p>"
+        f"other data (<code>rgboost reproduce {' '.join(ALL)}</code>). Rules and figures are "
+        "below.</p>"
     )
 
 

@@ -142,11 +142,13 @@ def interior_test(evidence: Evidence) -> Outcome:
     for seed in evidence.seeds:
         lowest = {r.t: float(r.test_loss.min()) for r in evidence.runs if r.seed == seed}
         best.append(min(lowest, key=lambda t: lowest[t]))
-        margins.append(1.0 - lowest[best[-1]] / lowest[p])
+        if best[-1] != p:
+            margins.append(1.0 - lowest[best[-1]] / lowest[p])
     inside = sum(t in evidence.interior for t in best)
     text = f"A medium t is best in {inside} of {len(best)} seeds (best t: "
-    text += f"{', '.join(map(str, best))})"
-    text += f", by {np.median(margins):.2%} against t = {p} (median)." if set(best) != {p} else "."
+    text += f"{', '.join(map(str, best))})."
+    if margins:
+        text += f" Where it is not t = {p}, it is better by {np.median(margins):.2%} (median)."
     return Outcome(
         rule="In most seeds the smallest test loss of all runs belongs to a medium t. The paper "
         "says so of many of its sets, not of all.",

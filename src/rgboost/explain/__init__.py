@@ -2,5 +2,6 @@
 
 from .global_explanation import GlobalExplanation, ShapeFunction
 from .local_explanation import LocalExplanation
+from .scale import Scale
 
-__all__ = ["GlobalExplanation", "LocalExplanation", "ShapeFunction"]
+__all__ = ["GlobalExplanation", "LocalExplanation", "Scale", "ShapeFunction"]

@@ -15,6 +15,7 @@ from .._svg import row_of
 from ..data.mixed_bins import find_categories
 from ..model import ClassStumpModel, Coverage, StumpModel
 from .pictures import global_pictures, shape_picture
+from .scale import SCORE, Scale
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class ShapeFunction:
     categories : the labels of the categories, or None if the feature is not categorical.
     codes : the numbers of the categories in the matrix of rows, or None.
     classes : the labels of C > 2 classes, or None.
+    scale : what the function adds to, in words: ``str(scale)`` is such as "log-odds of class yes".
     """
 
     feature: int
@@ -51,6 +53,7 @@ class ShapeFunction:
     categories: NDArray | None = None
     codes: NDArray[np.float64] | None = None
     classes: NDArray | None = None
+    scale: Scale = SCORE
 
     @property
     def edges(self) -> NDArray[np.float64]:
@@ -103,9 +106,11 @@ class ShapeFunction:
         """The function less its mean."""
         return replace(self, values=self.values - self.mean, missing=self.missing - self.mean)
 
-    def of_class(self, c: int) -> ShapeFunction:
-        """The function of one of several classes."""
-        return replace(self, values=self.values[:, c], missing=float(self.missing[c]), classes=None)
+    def of_class(self, label: Any) -> ShapeFunction:
+        """The function of a class, by its label; of the first of two, with its sign turned."""
+        scale, take = self.scale.choose(label, self.classes)
+        missing = float(take(self.missing))
+        return replace(self, values=take(self.values), missing=missing, classes=None, scale=scale)
 
     def __repr__(self) -> str:
         kind = "steps" if self.categories is None else "categories"
@@ -129,6 +134,7 @@ class GlobalExplanation:
     ``explanation[index]`` gives that of any feature (of an unused one: zero). ``importances`` has
     an entry per feature, see ``feature_importances_``. With more than two classes there is a score
     for each: ``intercept`` and the values of functions have an entry for each of ``classes``.
+    ``scale`` says in words what the score is, such as "log-odds of class yes".
 
     Examples
     --------
@@ -146,6 +152,7 @@ class GlobalExplanation:
     names: Sequence[str]
     total_weight: float
     classes: NDArray | None = None
+    scale: Scale = SCORE
 
     @classmethod
     def of(
@@ -155,6 +162,7 @@ class GlobalExplanation:
         names: Sequence[str],
         labels: Sequence[NDArray | None] | None = None,
         classes: NDArray | None = None,
+        scale: Scale = SCORE,
     ) -> GlobalExplanation:
         """From the tables of a fitted model; ``labels[g]`` are those of feature g's categories."""
         if not isinstance(model, StumpModel | ClassStumpModel) or coverage is None:
@@ -166,10 +174,11 @@ class GlobalExplanation:
         wide: StumpModel = model.wide() if isinstance(model, ClassStumpModel) else model
         classes = classes if several else None
         functions = [
-            *_of_categories(wide, coverage, names, labels, classes),
-            *_of_numbers(wide, coverage, names, classes),
+            *_of_categories(wide, coverage, names, labels),
+            *_of_numbers(wide, coverage, names),
         ]
-        return cls(wide.intercept, tuple(functions), names, coverage.total, classes)
+        shapes = tuple(replace(shape, classes=classes, scale=scale) for shape in functions)
+        return cls(wide.intercept, shapes, names, coverage.total, classes, scale)
 
     @property
     def importances(self) -> NDArray[np.float64]:
@@ -200,6 +209,13 @@ class GlobalExplanation:
     def _repr_html_(self) -> str:
         return row_of(*global_pictures(self))
 
+    def of_class(self, label: Any) -> GlobalExplanation:
+        """The model of a class's score, by its label; of the first of two, with signs turned."""
+        scale, take = self.scale.choose(label, self.classes)
+        functions = tuple(shape.of_class(label) for shape in self.functions)
+        intercept = float(take(self.intercept))
+        return replace(self, intercept=intercept, functions=functions, classes=None, scale=scale)
+
     def __len__(self) -> int:
         return len(self.functions)
 
@@ -216,7 +232,16 @@ class GlobalExplanation:
         missing = zero if zero.ndim else 0.0
         name = str(self.names[g])
         return ShapeFunction(
-            g, name, none, zero[None], rows, none, rows, missing, classes=self.classes
+            g,
+            name,
+            none,
+            zero[None],
+            rows,
+            none,
+            rows,
+            missing,
+            classes=self.classes,
+            scale=self.scale,
         )
 
     def _index(self, feature: str | int) -> int:
@@ -232,7 +257,7 @@ class GlobalExplanation:
 
 
 def _of_numbers(
-    model: StumpModel, coverage: Coverage, names: Sequence[str], classes: NDArray | None
+    model: StumpModel, coverage: Coverage, names: Sequence[str]
 ) -> Iterator[ShapeFunction]:
     spans = zip(pairwise(model.starts), pairwise(coverage.starts), strict=True)
     for k, ((a, b), (c, d)) in enumerate(spans):
@@ -247,7 +272,6 @@ def _of_numbers(
             density=coverage.density[c + k : d + k + 1],
             missing=_scalar(model.missing[k]),
             missing_weight=float(coverage.missing[k]),
-            classes=classes,
         )
 
 
@@ -256,7 +280,6 @@ def _of_categories(
     coverage: Coverage,
     names: Sequence[str],
     labels: Sequence[NDArray | None] | None,
-    classes: NDArray | None,
 ) -> Iterator[ShapeFunction]:
     tables = model.categories
     if tables is None:
@@ -278,7 +301,6 @@ def _of_categories(
             missing_weight=float(coverage.category_missing[k]),
             categories=codes if own is None else own[codes.astype(np.intp)],
             codes=codes,
-            classes=classes,
         )
 
 

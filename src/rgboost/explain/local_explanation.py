@@ -14,6 +14,7 @@ from .._one_line import brief
 from .._svg import row_of
 from .global_explanation import GlobalExplanation, ShapeFunction
 from .pictures import local_pictures
+from .scale import SCORE, Scale
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class LocalExplanation:
     means : the mean contribution of each over the training rows; (used features, C).
     labels : for each used feature the labels of its categories by number, or None.
     classes : the labels of C > 2 classes, or None.
+    scale : what the score is, in words: ``str(scale)`` is such as "log-odds of class yes".
     """
 
     intercept: Any
@@ -46,6 +48,7 @@ class LocalExplanation:
     means: NDArray[np.float64]
     labels: Sequence[Mapping[float, Any] | None] = ()
     classes: NDArray | None = None
+    scale: Scale = SCORE
 
     @classmethod
     def of(cls, explanation: GlobalExplanation, X: Any) -> LocalExplanation:
@@ -67,6 +70,7 @@ class LocalExplanation:
             means=np.array([shape.mean for shape in functions]).reshape(len(functions), *tail),
             labels=[_labels(shape) for shape in functions],
             classes=explanation.classes,
+            scale=explanation.scale,
         )
 
     def __repr__(self) -> str:
@@ -97,16 +101,17 @@ class LocalExplanation:
             means=np.zeros_like(self.means),
         )
 
-    def of_class(self, c: int) -> LocalExplanation:
-        """The explanation of the score of one of several classes, ``classes[c]``."""
-        if self.classes is None:
-            raise ValueError("there are not more than two classes; the explanation is of one score")
+    def of_class(self, label: Any) -> LocalExplanation:
+        """The explanation of a class's score, by its label; of the first of two, with signs
+        turned."""
+        scale, take = self.scale.choose(label, self.classes)
         return replace(
             self,
-            intercept=float(self.intercept[c]),
-            contributions=self.contributions[:, :, c],
-            means=self.means[:, c],
+            intercept=float(take(self.intercept)),
+            contributions=take(self.contributions),
+            means=take(self.means),
             classes=None,
+            scale=scale,
         )
 
     def shown_values(self) -> NDArray[np.object_]:
@@ -123,6 +128,7 @@ class LocalExplanation:
         Its values are the SHAP values with the training rows as background, which for an additive
         model are the centered contributions, exactly; its base value is the mean raw score. With
         several classes values are (rows, features, classes), and base values (rows, classes).
+        ``output_names`` are the labels of the classes, or what the one score is.
         """
         try:
             from shap import Explanation
@@ -135,7 +141,9 @@ class LocalExplanation:
             data=self.values,
             display_data=self.shown_values(),
             feature_names=list(self.names),
-            output_names=None if self.classes is None else [str(label) for label in self.classes],
+            output_names=str(self.scale)
+            if self.classes is None
+            else [str(label) for label in self.classes],
         )
 
 

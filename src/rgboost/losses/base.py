@@ -52,6 +52,9 @@ class Loss(ABC):
     there is no Newton step. Losses that have it and `curvature` have means of several runs on
     quadratic models (`rgboost.boosting.quadratic_mean`)."""
 
+    score_name: str = "score"
+    """What pictures call the score."""
+
     terms: Any = None
     """What compiled code needs to evaluate the loss; None for a loss written in Python."""
 

@@ -36,6 +36,7 @@ class Exponential(BinaryLoss):
 
     terms = ExponentialTerms()
     newton_limit = 1.0
+    score_name = "half the log-odds"
 
     def convexity_on(
         self, low: float, high: float, y_min: float, y_max: float

@@ -21,6 +21,7 @@ class LogLinkLoss(CompiledLoss):
     """
 
     newton_limit = 1.0
+    score_name = "log of the mean"
     zero_allowed = True
 
     def best_constant(self, y: Vector, weight: Vector | None = None) -> float:

@@ -74,6 +74,7 @@ class Logistic(BinaryLoss):
     """
 
     newton_limit = 4.0
+    score_name = "log-odds"
 
     def __init__(self, ridge: float = 1e-4) -> None:
         self.ridge = check_not_negative(ridge, "ridge")

@@ -43,6 +43,10 @@ class Ridged(CompiledLoss):
     def newton_limit(self) -> float | None:  # type: ignore[override]
         return self.inner.newton_limit
 
+    @property
+    def score_name(self) -> str:  # type: ignore[override]
+        return self.inner.score_name
+
     def convexity_on(
         self, low: float, high: float, y_min: float, y_max: float
     ) -> tuple[float, float]:

@@ -144,9 +144,38 @@ def test_several_classes():
     assert best.score_ == scores.max()
     other = WaterfallDisplay.from_estimator(model, X, row=2, label="middle")
     assert other.score_ == scores[2]
-    assert "score of middle" in other.ax_.get_xlabel()
-    with pytest.raises(ValueError, match="label='top' is none of the classes"):
+    assert "score of class middle" in other.ax_.get_xlabel()
+    assert display.ax_[0].get_ylabel() == "adds to the score\nof each class"
+    with pytest.raises(ValueError, match=r"label='top' is none of the classes \['high', 'low', "):
         WaterfallDisplay.from_estimator(model, X, row=2, label="top")
+
+
+def test_two_classes_are_named():
+    labels = np.where(y > 0, "yes", "no")
+    model = RGBMClassifier(max_iter=40, random_state=0).fit(X, labels)
+    shapes = ShapeFunctionDisplay.from_estimator(model, [0, 3, 1, 2])
+    words = "adds to the log-odds\nof class yes"
+    assert [axes.get_ylabel() for axes in shapes.ax_] == [words, "", "", words]
+    own = plt.subplots()[1]
+    ShapeFunctionDisplay.from_estimator(model, [0], ax=own)
+    assert own.get_ylabel() == words
+    fall = WaterfallDisplay.from_estimator(model, X, row=2)
+    score = model.decision_function(X)[2]
+    assert fall.score_ == score
+    assert fall.ax_.get_xlabel().startswith("log-odds of class yes: from the mean ")
+    other = WaterfallDisplay.from_estimator(model, X, row=2, label="no")
+    assert other.score_ == -score
+    assert other.ax_.get_xlabel().startswith("log-odds of class no: from the mean ")
+    with pytest.raises(ValueError, match=r"label=1 is none of the classes \['no', 'yes'\]"):
+        WaterfallDisplay.from_estimator(model, X, row=2, label=1)
+    importances = ImportanceDisplay.from_estimator(model)
+    assert "features add to the log-odds of class yes" in importances.ax_.get_xlabel()
+
+
+def test_a_single_name_is_one_feature(model):
+    for feature in ("feature 3", 3, np.int64(3)):
+        display = ShapeFunctionDisplay.from_estimator(model, feature)
+        assert [axes.get_title() for axes in display.ax_] == ["feature 3"]
 
 
 def test_flat_models_have_pictures():

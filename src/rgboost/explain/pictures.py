@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._one_line import shortened
 from .._svg import (
     COLOURS,
     DENSITY,
@@ -48,7 +49,8 @@ def global_pictures(explanation: GlobalExplanation) -> tuple[list[str], str, Ite
     importances = explanation.importances
     shown = explanation.centered().by_importance()
     pictures = [shape_picture(s, importances[s.feature]) for s in shown[:FUNCTIONS_MOST]]
-    note = f"{len(explanation)} of {len(explanation.names)} features are used"
+    note = f"What features add to the {explanation.scale}. "
+    note += f"{len(explanation)} of {len(explanation.names)} features are used"
     if len(shown) > FUNCTIONS_MOST:
         note += f"; the {FUNCTIONS_MOST} most important are shown"
     return pictures, f"{note}.", () if explanation.classes is None else explanation.classes
@@ -127,13 +129,10 @@ def local_pictures(explanation: LocalExplanation) -> tuple[list[str], str]:
 
 def _row_picture(explanation: LocalExplanation, row: int) -> str:
     """The largest contributions to the score of a row; of several classes, to the largest."""
+    if explanation.classes is not None:
+        explanation = explanation.of_class(explanation.classes[explanation.score()[row].argmax()])
     centered = explanation.centered()
-    score, found, what = centered.score()[row], centered.contributions[row], "score"
-    start = centered.intercept
-    if centered.classes is not None:
-        c = int(score.argmax())
-        score, found, start = score[c], found[:, c], start[c]
-        what = f"score of {centered.classes[c]}"
+    score, found, start = centered.score()[row], centered.contributions[row], centered.intercept
     order = np.argsort(-np.abs(found), kind="stable")
     shown = order if len(order) <= _BARS_MOST else order[: _BARS_MOST - 1]
     values = centered.shown_values()[row]
@@ -144,7 +143,8 @@ def _row_picture(explanation: LocalExplanation, row: int) -> str:
         labels.append(f"{len(order) - len(shown)} others")
     height = 62 + _BAR * len(steps)
     panel = Panel(
-        f"row {row}: {what} {number(score)}", range_of(steps, zero=True), (0.0, 1.0),
+        f"row {row}: {shortened(str(centered.scale), 34)} {number(score)}",
+        range_of(steps, zero=True), (0.0, 1.0),
         size=(WIDTH + 90, height), margins=(150, 10, 24, 24),
     )  # fmt: skip
     colors = [LINE if step >= 0 else SECOND for step in steps]

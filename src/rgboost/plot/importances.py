@@ -18,6 +18,7 @@ class ImportanceDisplay:
     ----------
     importances : array, one entry per feature; see ``feature_importances_``.
     names : names of the features.
+    scale : what features add to, in words; see `rgboost.explain.Scale`.
 
     Attributes
     ----------
@@ -29,9 +30,12 @@ class ImportanceDisplay:
     ax_: Any
     bars_: Any
 
-    def __init__(self, importances: NDArray[np.float64], names: Sequence[str]) -> None:
+    def __init__(
+        self, importances: NDArray[np.float64], names: Sequence[str], scale: Any = "score"
+    ) -> None:
         self.importances = importances
         self.names = names
+        self.scale = scale
 
     @classmethod
     def from_estimator(
@@ -39,7 +43,7 @@ class ImportanceDisplay:
     ) -> Self:
         """Draw the importances of a fitted model; see `plot`."""
         explanation = estimator.explain_global()
-        display = cls(explanation.importances, explanation.names)
+        display = cls(explanation.importances, explanation.names, explanation.scale)
         return display.plot(ax, max_features=max_features, **bars)
 
     def plot(self, ax: Any = None, *, max_features: int = 20, **bars: Any) -> Self:
@@ -62,7 +66,8 @@ class ImportanceDisplay:
         ax.set_xlim(left=0.0)
         ax.tick_params(axis="y", length=0)
         left_out = len(self.importances) - len(order)
-        label = "importance (share of the standard deviations)"
+        label = "importance: share of the standard deviations of what\n"
+        label += f"features add to the {shortened(str(self.scale), 50)}"
         if left_out:
             rest = self.importances.sum() - self.importances[order].sum()
             label += f"\n{left_out} more features: {100 * rest:.1f} %"

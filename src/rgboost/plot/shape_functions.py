@@ -54,7 +54,7 @@ class ShapeFunctionDisplay:
     def from_estimator(
         cls,
         estimator: Any,
-        features: Sequence[str | int] | None = None,
+        features: str | int | Sequence[str | int] | None = None,
         *,
         max_features: int = 9,
         share_y: bool = True,
@@ -62,7 +62,8 @@ class ShapeFunctionDisplay:
         ax: Any = None,
         **line: Any,
     ) -> Self:
-        """Draw features by name or index, by default the ``max_features`` most important ones.
+        """Draw a feature or several, by name or index, by default the ``max_features`` most
+        important ones.
 
         See `plot` for the other parameters.
         """
@@ -70,7 +71,8 @@ class ShapeFunctionDisplay:
         if features is None:
             functions = explanation.by_importance()[:max_features]
         else:
-            functions = [explanation[feature] for feature in features]
+            wanted = [features] if isinstance(features, str | int | np.integer) else features
+            functions = [explanation[feature] for feature in wanted]
         return cls(functions).plot(ax, share_y=share_y, n_cols=n_cols, **line)
 
     def plot(self, ax: Any = None, *, share_y: bool = True, n_cols: int = 3, **line: Any) -> Self:
@@ -88,6 +90,9 @@ class ShapeFunctionDisplay:
         for shape, one in zip(self.functions, axes, strict=True):
             drawn = draw_function(one, shape, **line)
             lines.append(drawn[0] if shape.classes is None else drawn)
+            spec = one.get_subplotspec()
+            if spec is None or spec.is_first_col():
+                one.set_ylabel(_what_it_adds_to(shape))
         if lines and self.functions[0].classes is not None:
             axes[0].legend(frameon=False, fontsize="small")
         if share_y and lines:
@@ -122,19 +127,26 @@ class ShapeFunctionDisplay:
             ax.set_axis_off()
             grid = spec.subgridspec(rows, columns) if spec else figure.add_gridspec(rows, columns)
         cells = [figure.add_subplot(grid[k // columns, k % columns]) for k in range(n)]
-        for one in cells[::columns]:
-            one.set_ylabel("adds to the score")
         return np.array(cells, dtype=object)
+
+
+def _what_it_adds_to(shape: ShapeFunction) -> str:
+    """Two lines, for a picture of little height."""
+    if shape.classes is not None:
+        return f"adds to the {shape.scale.name}\nof each class"
+    label = shape.scale.label
+    own = "" if label is None else f"\nof class {shortened(str(label))}"
+    return f"adds to the {shape.scale.name}{own}"
 
 
 def draw_function(ax: Any, shape: ShapeFunction, **line: Any) -> list[Any]:
     """One function on one axes; returns what was drawn for each class."""
-    labels = [shape.name] if shape.classes is None else [str(label) for label in shape.classes]
+    labels = [shape.name] if shape.classes is None else list(shape.classes)
     colors = [LINE, SECOND, *MORE]
     drawn = []
     for c, label in enumerate(labels):
-        one = shape if shape.classes is None else shape.of_class(c)
-        options = {"color": colors[c % len(colors)], "label": shortened(label), **line}
+        one = shape if shape.classes is None else shape.of_class(label)
+        options = {"color": colors[c % len(colors)], "label": shortened(str(label)), **line}
         if shape.categories is None:
             drawn.append(draw_steps(ax, one, **options))
         else:

@@ -20,7 +20,8 @@ class WaterfallDisplay:
     ----------
     explanation : LocalExplanation
     row : which of its rows.
-    label : with more than two classes, the class whose score is drawn; None: the most probable.
+    label : the class whose score is drawn, one of ``classes_``. None: of two classes the second, of
+        more the most probable.
 
     Attributes
     ----------
@@ -63,7 +64,7 @@ class WaterfallDisplay:
 
         ``bars`` are options of ``Axes.barh``.
         """
-        explanation, what = self._of_one_score()
+        explanation = self._of_one_score()
         centered = explanation.centered()
         steps, labels = self._steps(centered, max_features)
         ends = centered.intercept + np.cumsum(steps)
@@ -87,22 +88,18 @@ class WaterfallDisplay:
         ax.use_sticky_edges = False  # else the picture would begin at the first bar
         ax.margins(x=0.12)
         ax.tick_params(axis="y", length=0)
+        what = shortened(str(explanation.scale), 60)
         ax.set_xlabel(f"{what}: from the mean {centered.intercept:.4g} to {self.score_:.4g}")
         tidy(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _of_one_score(self) -> tuple[LocalExplanation, str]:
-        """The explanation of the score that is drawn, and what to call it."""
-        found, classes = self.explanation, self.explanation.classes
-        if classes is None:
-            return found, "score"
-        c = int(found.score()[self.row].argmax())
-        if self.label is not None:
-            if self.label not in classes.tolist():
-                raise ValueError(f"label={self.label!r} is none of the classes {classes.tolist()}.")
-            c = classes.tolist().index(self.label)
-        return found.of_class(c), f"score of {shortened(str(classes[c]))}"
+    def _of_one_score(self) -> LocalExplanation:
+        """The explanation of the score that is drawn."""
+        found, label = self.explanation, self.label
+        if label is None and found.classes is not None:
+            label = found.classes[found.score()[self.row].argmax()]
+        return found if label is None else found.of_class(label)
 
     def _steps(self, centered: LocalExplanation, most: int) -> tuple[Any, list[str]]:
         """Contributions by size with labels; the smallest are summed if there are too many."""

@@ -241,7 +241,7 @@ def test_the_model_is_the_mean_of_the_folds():
         X, y, fold, n_iter=100, rule=EarlyStopping(10**9, 0.0), weight=None, random_state=5,
         **settings,
     )  # fmt: skip
-    n_iter = mean.best_iteration // K
+    n_iter = mean.best_iteration
     fits = [
         boost(
             X[fold != k], y[fold != k], n_iter=n_iter, random_state=[5, k],

@@ -159,10 +159,10 @@ class CurvedRows:
         return folds, Losses(float(train), sum(fold.held_loss for fold in folds))
 
     def _new_tables(self, recorder: Recorder, first: int, k: int) -> Vector:
-        """What run k adds to its model from entry ``first`` of the path on. The path has shares of
-        the mean."""
+        """What run k adds to its model from iteration ``first`` on. The path has shares of the
+        mean."""
         n_folds = len(self.runs)
-        its = slice(first + k, recorder.done, n_folds)
+        its = slice(n_folds * first + k, n_folds * recorder.done, n_folds)
         left, right = n_folds * recorder.left[its], n_folds * recorder.right[its]
         path = Path(recorder.learner[its].copy(), left, right, recorder.sets[its].copy())
         return self.family.tables(path)

@@ -211,8 +211,9 @@ def outcome(
     best = len(trace)
     if trace.validation_loss is not None:
         best = best_iteration(trace.validation_loss)
-    sets = None if trace.sets is None else trace.sets[:best]
-    path = Path(trace.learner[:best], trace.left[:best], trace.right[:best], sets)
+    chosen = slice(0, trace.n_runs * best)
+    sets = None if trace.sets is None else trace.sets[chosen]
+    path = Path(trace.learner[chosen], trace.left[chosen], trace.right[chosen], sets)
     model = problem.prepared.model(path, problem.start)
     return Boosted(model, trace, problem.prepared, best, interrupted, state)
 

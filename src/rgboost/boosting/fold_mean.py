@@ -22,7 +22,7 @@ from .folds import FoldRuns, make_folds
 from .record import Record
 from .row_runs import RowRuns
 from .stopping import EarlyStopping
-from .trace import MEAN, Recorder
+from .trace import Recorder
 
 Vector = NDArray[np.float64]
 Runs = FoldRuns | RowRuns
@@ -42,9 +42,9 @@ def boost_mean(
 
     The runs end after ``n_iter`` iterations each, or when ``rule`` holds for the mean loss of the
     rows that they do not see; the model is the mean of theirs after as many iterations as have the
-    smallest such loss. The path has k entries a round, one of every run. Losses of the trace are
-    means over the runs, exact after whole rounds: of the rows that a run is fitted to, and, as
-    validation loss, of those that it is not.
+    smallest such loss. Iterations are rounds, of one iteration of every run, and the path has k
+    entries for each. Losses of the trace are means over the runs: of the rows that a run is fitted
+    to, and, as validation loss, of those that it is not.
     """
     with ExitStack() as stack:
         enter_all(stack, callbacks)
@@ -54,7 +54,7 @@ def boost_mean(
 
 def mean_of_runs(runs: Runs, n_iter: int, rule: EarlyStopping) -> Boosted | None:
     """Let the runs go on to their end; None if Gram rows do not fit."""
-    problem, n_folds = runs.problem, len(runs.folds)
+    problem = runs.problem
     with runs:
         start = np.mean([one.start for one in runs.folds], axis=0)
         problem.start = float(start) if runs.n_classes is None else start
@@ -67,17 +67,16 @@ def mean_of_runs(runs: Runs, n_iter: int, rule: EarlyStopping) -> Boosted | None
         if interrupted:
             raise KeyboardInterrupt
         return None
-    stop_at = None if rule.stop_at is None else n_folds * rule.stop_at
-    return outcome(problem, stop_at, interrupted)
+    return outcome(problem, rule.stop_at, interrupted)
 
 
 def mean_recorder(runs: Runs, n_iter: int) -> Recorder:
     """Room for ``n_iter`` iterations of every run."""
     prepared, n_folds, mass = runs.problem.prepared, len(runs.folds), runs.held_mass
     recorder = Recorder(
-        n_folds * n_iter, prepared.layout.offsets, mass, mass, prepared.set_bytes, runs.n_classes
+        n_iter, prepared.layout.offsets, mass, mass, prepared.set_bytes, runs.n_classes, n_folds
     )
-    recorder.engine = f"{runs.engine}: {MEAN} {n_folds} runs"
+    recorder.engine = f"{runs.engine}: the mean of {n_folds} runs"
     return recorder
 
 
@@ -86,13 +85,11 @@ def run_folds(runs: Runs, rule: EarlyStopping, begun: float) -> bool:
 
     Seconds count from ``begun``.
     """
-    problem, n_folds = runs.problem, len(runs.folds)
-    recorder = problem.recorder
+    problem, recorder = runs.problem, runs.problem.recorder
     with rule:
         rule.observe([sum(one.held_loss for one in runs.folds) / runs.held_mass])
         while recorder.left_to_do and rule.stop_at is None:
-            n = min(rule.next_block(runs.chunk), recorder.left_to_do // n_folds)
-            records = runs.go_on(n)
+            records = runs.go_on(min(rule.next_block(runs.chunk), recorder.left_to_do))
             if records is None:
                 return False
             rule.observe(record_block(runs, records, begun).tolist())
@@ -105,35 +102,26 @@ def run_folds(runs: Runs, rule: EarlyStopping, begun: float) -> bool:
 def record_block(runs: Runs, records: list[Record], begun: float) -> Vector:
     """Write down what all runs did; the mean losses of rows that are held out after each of the
     iterations."""
-    recorder, n_folds, n = runs.problem.recorder, len(records), len(records[0].learner)
+    recorder, n = runs.problem.recorder, len(records[0].learner)
     _write_choices(recorder, records)
     masses: list[float] = [one.mass for one in runs.folds]
     losses = [record.loss / mass for record, mass in zip(records, masses, strict=True)]
     held = np.sum([record.held_loss for record in records], axis=0) / runs.held_mass
-    _write_losses(recorder, np.mean(losses, axis=0), held, n_folds)
-    end = recorder.done + n * n_folds
-    recorder.finish_block(
-        n * n_folds, time.perf_counter() - begun, recorder.loss[end], recorder.held_loss[end]
-    )
+    end = recorder.done + n
+    recorder.loss[recorder.done : end + 1] = np.mean(losses, axis=0) * recorder.weight
+    recorder.held_loss[recorder.done : end + 1] = held * recorder.weight
+    seconds = time.perf_counter() - begun
+    recorder.finish_block(n, seconds, recorder.loss[end], recorder.held_loss[end])
     return held[1:]
 
 
 def _write_choices(recorder: Recorder, records: list[Record]) -> None:
     """The next iterations of all runs in turn, each with its share of the mean."""
     n_folds = len(records)
-    now = slice(recorder.done, recorder.done + n_folds * len(records[0].learner))
+    now = slice(n_folds * recorder.done, n_folds * (recorder.done + len(records[0].learner)))
     for k, one in enumerate(records):
         recorder.learner[now][k::n_folds] = one.learner
         recorder.left[now][k::n_folds] = one.left / n_folds
         recorder.right[now][k::n_folds] = one.right / n_folds
         recorder.gradient[now][k::n_folds] = one.gradient
         recorder.sets[now][k::n_folds] = one.sets
-
-
-def _write_losses(recorder: Recorder, train: Vector, held: Vector, n_folds: int) -> None:
-    """Mean losses before and after each of the next rounds, linear within a round."""
-    entries = np.arange(n_folds * (len(train) - 1) + 1)
-    into = slice(recorder.done, recorder.done + len(entries))
-    for losses, room in ((train, recorder.loss), (held, recorder.held_loss)):
-        smooth = np.interp(entries / n_folds, np.arange(len(losses)), losses)
-        room[into] = smooth * recorder.weight

@@ -170,7 +170,7 @@ class Problem:
 
     def snapshot(self) -> Snapshot:
         """The run as far as it got."""
-        recorder, n = self.recorder, self.recorder.done
+        recorder, n = self.recorder, self.recorder.n_runs * self.recorder.done
         path = Path(
             recorder.learner[:n].copy(),
             recorder.left[:n].copy(),

@@ -120,15 +120,14 @@ def boost_quadratic_mean(
         raise KeyboardInterrupt
     if fits == [False]:
         return None
-    stop_at = None if rule.stop_at is None else len(rows.runs) * rule.stop_at
-    return outcome(problem, stop_at, interrupted)
+    return outcome(problem, rule.stop_at, interrupted)
 
 
 def run_legs(runs: FoldRuns, rows: CurvedRows, rule: EarlyStopping, null: Losses) -> bool:
     """Leg after leg, until the rule holds or a callback wants to stop. ``null`` are the losses of
     the null models. False if Gram rows do not fit, or no leg lowers the loss of the null models.
     """
-    recorder, n_folds = runs.problem.recorder, len(runs.folds)
+    recorder = runs.problem.recorder
     begun, length = time.perf_counter(), FIRST_LEG
     made: list[int] = []
     with rule:
@@ -152,7 +151,7 @@ def run_legs(runs: FoldRuns, rows: CurvedRows, rule: EarlyStopping, null: Losses
                 length //= 2 * SHORTER
                 continue
             correct_losses(recorder, first, exact)
-            rule.observe(recorder.validation_losses(first)[n_folds::n_folds].tolist())
+            rule.observe(recorder.validation_losses(first + 1).tolist())
             length = next_length(length, abs(exact.train - told) / (before - exact.train))
     return recorder.done > 0
 
@@ -169,10 +168,10 @@ def run_leg(runs: FoldRuns, rule: EarlyStopping, length: int, begun: float) -> b
 
     The leg ends where the rule would hold, which is then asked again with exact losses.
     """
-    recorder, n_folds = runs.problem.recorder, len(runs.folds)
-    end = min(recorder.n_iter, recorder.done + n_folds * length)
+    recorder = runs.problem.recorder
+    end = min(recorder.n_iter, recorder.done + length)
     while recorder.done < end:
-        records = runs.go_on(min(rule.next_block(runs.chunk), (end - recorder.done) // n_folds))
+        records = runs.go_on(min(rule.next_block(runs.chunk), end - recorder.done))
         if records is None:
             return False
         held = record_block(runs, records, begun)

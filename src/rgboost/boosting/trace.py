@@ -13,9 +13,6 @@ from .._one_line import shortened
 from .._svg import LINE, SECOND, Panel, range_of, row_of
 from .record import Record
 
-MEAN = "the mean of"
-"""In the name of the engine of several runs."""
-
 
 @dataclass(frozen=True)
 class Trace:
@@ -23,6 +20,10 @@ class Trace:
 
     Losses and seconds have M + 1 entries: index 0 is the null model, index m the model after m
     iterations. The rest has M entries, one a choice.
+
+    The mean of several runs goes on in rounds: an iteration is one of every run. Its losses are
+    means over the runs, not the loss of the model, which is the mean of theirs; and its choices
+    have ``n_runs`` entries an iteration, those of the runs in turn.
 
     Attributes
     ----------
@@ -41,6 +42,7 @@ class Trace:
         feature is categorical.
     certificates : pairs (iteration, certificate) that callbacks made on the way, by iteration; see
         `rgboost.theory.recording`.
+    n_runs : how many runs the model is the mean of.
     """
 
     train_loss: NDArray[np.float64]
@@ -55,15 +57,10 @@ class Trace:
     engine: str
     sets: NDArray[np.uint8] | None = None
     certificates: tuple[tuple[int, Any], ...] = ()
+    n_runs: int = 1
 
     def __len__(self) -> int:
-        return len(self.learner)
-
-    @property
-    def is_mean(self) -> bool:
-        """Whether the path is that of several runs: losses are means over them, not the loss of
-        the model, which is the mean of theirs."""
-        return MEAN in self.engine
+        return len(self.train_loss) - 1
 
     def __repr__(self) -> str:
         losses = f"train_loss {self.train_loss[0]:.6g} to {self.train_loss[-1]:.6g}"
@@ -131,22 +128,25 @@ class Recorder:
         held_weight: float | None,
         set_bytes: int = 0,
         n_classes: int | None = None,
+        n_runs: int = 1,
     ) -> None:
         self.done = 0
         self.engine = "direct"
         self.n_iter = n_iter
+        self.n_runs = n_runs
         self.offsets = offsets
         self.weight = weight
         self.held_weight = held_weight
         self.loss = np.empty(n_iter + 1)
         self.held_loss = np.zeros(n_iter + 1)
         self.seconds = np.zeros(n_iter + 1)
-        self.learner = np.empty(n_iter, np.int64)
-        shape = n_iter if n_classes is None else (n_iter, n_classes)
+        n_choices = n_runs * n_iter
+        self.learner = np.empty(n_choices, np.int64)
+        shape = n_choices if n_classes is None else (n_choices, n_classes)
         self.left = np.empty(shape)
         self.right = np.empty(shape)
-        self.gradient = np.empty(n_iter)
-        self.sets = np.empty((n_iter, set_bytes), np.uint8)
+        self.gradient = np.empty(n_choices)
+        self.sets = np.empty((n_choices, set_bytes), np.uint8)
         self.certificates: list[tuple[int, Any]] = []
 
     @property
@@ -162,7 +162,8 @@ class Recorder:
         self.done = end  # last: an interruption before it leaves what was there
 
     def record(self, n: int, skip: int = 0) -> Record:
-        """Views of the next n entries (after some that are not counted as done), to be filled."""
+        """Views of the next n entries (after some that are not counted as done) of a single run,
+        to be filled."""
         now = slice(self.done + skip, self.done + skip + n)
         return Record(
             self.loss[now],
@@ -223,7 +224,8 @@ class Recorder:
     def trace(self, n: int | None = None) -> Trace:
         """The trace of the first n iterations, by default of all that are done."""
         n = self.done if n is None else n
-        learner = self.learner[:n].copy()
+        chosen = slice(0, self.n_runs * n)
+        learner = self.learner[chosen].copy()
         feature = np.searchsorted(self.offsets, learner, side="right") - 1
         split = learner - self.offsets[feature]
         feature[learner < 0] = split[learner < 0] = -1
@@ -235,12 +237,13 @@ class Recorder:
             learner=learner,
             feature=feature,
             split=split,
-            left=self.left[:n].copy(),
-            right=self.right[:n].copy(),
-            gradient_norm=self.gradient[:n].copy(),
+            left=self.left[chosen].copy(),
+            right=self.right[chosen].copy(),
+            gradient_norm=self.gradient[chosen].copy(),
             engine=self.engine,
-            sets=self.sets[:n].copy() if self.sets.shape[1] else None,
+            sets=self.sets[chosen].copy() if self.sets.shape[1] else None,
             certificates=tuple(
                 sorted((pair for pair in self.certificates if pair[0] <= n), key=lambda p: p[0])
             ),
+            n_runs=self.n_runs,
         )

@@ -29,7 +29,7 @@ def summarise(
         "rows": table.n_rows,
         "features": table.n_features,
         **({"classes": estimator.classes_.tolist()} if is_classifier(estimator) else {}),
-        "iterations": len(trace),
+        "iterations": estimator.n_iter_,
         "best_iteration": best,
         "train_loss": trace.train_loss[best],
         "validation_loss": None if held is None else held[best],

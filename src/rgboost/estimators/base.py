@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -366,7 +367,9 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
 
     def _staged_score(self, X: Any) -> Iterator[NDArray[np.float64]]:
         rows = self._check_rows(X)
-        return self.model_.staged_score(rows, check_n_jobs(self.n_jobs))
+        stages = self.model_.staged_score(rows, check_n_jobs(self.n_jobs))
+        n_runs = self.trace_.n_runs
+        return islice(stages, n_runs - 1, None, n_runs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

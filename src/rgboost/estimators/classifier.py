@@ -201,16 +201,16 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         return self._labels(self._score(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Scores after 1, 2, ..., n_iter_ iterations."""
+        """Scores after 1, 2, ..., best_iteration_ iterations."""
         yield from self._staged_score(X)
 
     def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Probabilities after 1, 2, ..., n_iter_ iterations."""
+        """Probabilities after 1, 2, ..., best_iteration_ iterations."""
         for score in self._staged_score(X):
             yield self._probabilities(score)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray]:
-        """Predicted classes after 1, 2, ..., n_iter_ iterations."""
+        """Predicted classes after 1, 2, ..., best_iteration_ iterations."""
         for score in self._staged_score(X):
             yield self._labels(score)
 

@@ -134,8 +134,9 @@ ATTRIBUTES = """
         dictionary.
     feature_importances_ : see the property.
     trace_ : Trace. ``trace_.train_loss`` has ``n_iter_ + 1`` entries.
-    n_iter_ : number of iterations done; with ``ensemble``, of all ``cv`` runs in turn, and the
-        losses of ``trace_`` are means over the runs.
+    n_iter_ : number of iterations done. Of the mean of several runs (``ensemble``) they are rounds:
+        an iteration is one of every run, and losses of ``trace_`` are means over the runs, whose
+        number is ``trace_.n_runs``.
     cv_loss_ : after cross-validation, the mean loss of held-out rows after 0, 1, ... iterations.
     best_iteration_ : the iteration that the model is of: where the validation loss was smallest,
         or ``n_iter_`` if there were no validation rows. Stages end there.

@@ -99,7 +99,7 @@ class FoldPlan:
             return None
         losses = boosted.trace.validation_loss
         assert losses is not None
-        return boosted, losses[:: int(folds["fold"].max()) + 1].copy()
+        return boosted, losses.copy()
 
     def losses(
         self, rows: TrainingRows, settings: dict[str, Any]

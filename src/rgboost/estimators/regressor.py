@@ -168,6 +168,6 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         return self.loss_.inverse_link(score)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Predictions after 1, 2, ..., n_iter_ iterations."""
+        """Predictions after 1, 2, ..., best_iteration_ iterations."""
         for score in self._staged_score(X):
             yield self.loss_.inverse_link(score)

@@ -31,6 +31,10 @@ def is_count(value: Any) -> bool:
     return type(value) is int and 0 <= value < 1 << 62
 
 
+def is_runs(value: Any) -> bool:
+    return is_count(value) and value > 0
+
+
 def is_number(value: Any) -> bool:
     return type(value) is float
 
@@ -165,6 +169,7 @@ def check_categories(tables: CategoryTables, fitted: Mapping[str, Any]) -> None:
 
 
 def check_trace(trace: Trace, fitted: Mapping[str, Any]) -> None:
+    require(len(trace.learner) == trace.n_runs * len(trace), "trace.n_runs")
     require(_within(trace.learner, -1, fitted["n_learners_"]), "trace.learner")
     require(_within(trace.feature, -1, fitted["n_features_in_"]), "trace.feature")
     require(_within(trace.split, -1, max(1, fitted["n_learners_"])), "trace.split")
@@ -227,18 +232,18 @@ PARTS: dict[str, Part] = {
     ),
     "trace": Part(
         Trace,
-        {"engine": Value(is_text)},
+        {"engine": Value(is_text), "n_runs": Value(is_runs, optional=True)},
         {
-            "learner": Tensor("I64", ("iterations",)),
-            "feature": Tensor("I64", ("iterations",)),
-            "split": Tensor("I64", ("iterations",)),
-            "left": Tensor("F64", ("iterations",), per_class=True),
-            "right": Tensor("F64", ("iterations",), per_class=True),
-            "gradient_norm": Tensor("F64", ("iterations",)),
-            "train_loss": Tensor("F64", ("iterations+1",)),
-            "validation_loss": Tensor("F64", ("iterations+1",), optional=True),
-            "seconds": Tensor("F64", ("iterations+1",)),
-            "sets": Tensor("U8", ("iterations", "tracebytes"), optional=True),
+            "learner": Tensor("I64", ("choices",)),
+            "feature": Tensor("I64", ("choices",)),
+            "split": Tensor("I64", ("choices",)),
+            "left": Tensor("F64", ("choices",), per_class=True),
+            "right": Tensor("F64", ("choices",), per_class=True),
+            "gradient_norm": Tensor("F64", ("choices",)),
+            "train_loss": Tensor("F64", ("losses",)),
+            "validation_loss": Tensor("F64", ("losses",), optional=True),
+            "seconds": Tensor("F64", ("losses",)),
+            "sets": Tensor("U8", ("choices", "tracebytes"), optional=True),
         },
         check_trace,
         left_out=frozenset({"certificates"}),  # objects of rgboost.theory

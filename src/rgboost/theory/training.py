@@ -157,7 +157,7 @@ def training_of(
         if sample_weight is not None:
             score = score[np.asarray(sample_weight) > 0]
         trace = fitted.trace_
-        losses = None if trace.is_mean else trace.train_loss[: fitted.best_iteration_ + 1]
+        losses = None if trace.n_runs > 1 else trace.train_loss[: fitted.best_iteration_ + 1]
         return training, None, score, losses
     raise TypeError(
         f"a certificate needs an outcome of rgboost.boost or a fitted estimator, got "

@@ -29,7 +29,7 @@ from ..steps import NewtonStep, StepRule, check_step, default_step
 from .fitted_model import FittedModelMixin
 from .folds import FoldPlan
 from .holdout import ROWS_OF_MEAN, StoppingPlan, TrainingRows
-from .rows import accepts_missing, check_held_rows, check_rows
+from .rows import accepts_missing, check_held_rows, check_labels, check_rows
 
 SHORT_STEPS = 0.2
 """``learning_rate="auto"``, where longer steps would follow the noise."""
@@ -238,6 +238,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         """Boost on checked input and store what was fitted; whether Ctrl-C ended it."""
         check_option(self.init, "init", ["zero", "best"])
         check_option(self.engine, "engine", ["auto", "direct", "gram", "surrogate"])
+        check_labels(loss, rows)
         learner = self._constrained_family(loss, len(rows.present))
         selection = self._selection_rule(rows, learner)
         state = self._state_to_resume(resume)

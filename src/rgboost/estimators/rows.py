@@ -6,16 +6,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
-from ..data.input import InputSchema, learn_input, plain_schema, read_input, read_labels
+from ..data.input import (
+    InputSchema,
+    clean_sparse,
+    learn_input,
+    plain_schema,
+    read_input,
+    read_labels,
+)
 from ..data.input.names import check_same_number
 from ..learners import LearnerFamily
+from ..losses import Loss
+from .holdout import TrainingRows
 
 _RULES: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": (np.float64, np.float32)}
 
@@ -38,7 +42,8 @@ def check_training_rows(
     Names and categories are stored in the estimator.
     """
     matrix, schema = learn_input(X, estimator.categorical_features)
-    X, y = validate_data(estimator, matrix, read_labels(y), **_rules(estimator), **rules)
+    X, y = validate_data(estimator, matrix, read_labels(y, "y"), **_rules(estimator), **rules)
+    X = clean_sparse(X, "X")
     if schema is None:
         schema = plain_schema(X.shape[1], estimator.categorical_features)
     estimator.input_ = schema
@@ -51,20 +56,36 @@ def check_held_rows(
     estimator: Any, X: Any, y: Any, sample_weight: Any
 ) -> tuple[Any, NDArray, NDArray[np.float64] | None]:
     """Validation rows like those of fit, their labels and weights."""
-    rows = check_rows(estimator, X)
-    labels = column_or_1d(read_labels(y), warn=True)
-    check_consistent_length(rows, labels)
+    rows = check_rows(estimator, X, "X_val")
+    labels = column_or_1d(read_labels(y, "y_val"), warn=True)
+    labels = check_array(labels, ensure_2d=False, dtype=None, input_name="y_val")
+    if rows.shape[0] != len(labels):
+        raise ValueError(
+            f"X_val has {rows.shape[0]} rows and y_val {len(labels)} labels; give one label for "
+            "each row."
+        )
     return rows, labels, check_weight(sample_weight, len(labels), "sample_weight_val")
 
 
-def check_rows(estimator: Any, X: Any) -> Any:
+def check_labels(loss: Loss, rows: TrainingRows) -> None:
+    """Raise if the loss is not defined for a label of a row that has a weight."""
+    loss.check_labels(rows.y[rows.present])
+    if rows.validation is None:
+        return
+    try:
+        loss.check_labels(rows.validation.with_positive_weight().y)
+    except ValueError as fault:
+        raise ValueError(f"y_val: {fault}") from fault
+
+
+def check_rows(estimator: Any, X: Any, name: str = "X") -> Any:
     """Rows for a fitted estimator as a matrix; their columns must be those of fit."""
     schema: InputSchema = estimator.input_
     who = type(estimator).__name__
     matrix = read_input(X, schema, who)
-    rows = check_array(matrix, input_name="X", estimator=estimator, **_rules(estimator))
+    rows = check_array(matrix, input_name=name, estimator=estimator, **_rules(estimator))
     check_same_number(schema.n_features, rows.shape[1], who)
-    return rows
+    return clean_sparse(rows, name)
 
 
 def check_weight(given: Any, n_rows: int, name: str) -> NDArray[np.float64] | None:

@@ -49,5 +49,3 @@ class LogLinkLoss(CompiledLoss):
                 f"{self!r} expects labels from {low} to 1e130, got {y[bad][0]:g}; "
                 "use another loss (such as 'squared') for other labels."
             )
-        if not (y > 0.0).any():
-            raise ValueError(f"{self!r} expects a label greater than 0, got only zeros.")

@@ -214,7 +214,7 @@ def outcome(
     chosen = slice(0, trace.n_runs * best)
     sets = None if trace.sets is None else trace.sets[chosen]
     path = Path(trace.learner[chosen], trace.left[chosen], trace.right[chosen], sets)
-    model = problem.prepared.model(path, problem.start)
+    model = problem.prepared.model(path, problem.centre + problem.start)
     return Boosted(model, trace, problem.prepared, best, interrupted, state)
 
 

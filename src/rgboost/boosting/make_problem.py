@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,14 +42,19 @@ def make_problem(
 ) -> Problem:
     """Prepare the weak-learners on the rows; see `boost` for the parameters."""
     rule = make_rule(step, loss, learning_rate, len(y))
-    loss.check_labels(y)
     if weight is not None and (weight == 0).any():  # such rows are not there
         kept = weight > 0
         X, y, weight, learner = X[kept], y[kept], weight[kept], learner.restricted_to(kept)
+    loss.check_labels(y)
     if validation is not None:
         validation = validation.with_positive_weight()
+    centre = 0.0
+    if start_score is None and loss.translation_invariant:
+        y, validation, centre = centred(y, validation)
     start = start_of(loss, y, weight, start_score)
     check_scale(loss, y, weight, start)
+    if validation is not None:
+        check_held_scale(loss, validation, start)
     prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
     if isinstance(loss, Softmax):
         if not prepared.free_leaves:
@@ -68,6 +74,7 @@ def make_problem(
         y=y,
         weight=weight,
         start=start,
+        centre=centre,
         loss=loss,
         selection=selection,
         rule=rule,
@@ -110,22 +117,58 @@ def start_of(
     return float(start_score)
 
 
+def centred(
+    y: NDArray[np.float64], validation: Validation | None
+) -> tuple[NDArray[np.float64], Validation | None, float]:
+    """Labels less one in their middle, and that one: differences of neighbours are exact."""
+    centre = float(np.partition(y, len(y) // 2)[len(y) // 2])
+    with np.errstate(over="ignore"):
+        if validation is not None:
+            validation = replace(validation, y=validation.y - centre)
+        return y - centre, validation, centre
+
+
+_LEAST_SQUARE = float(np.finfo(float).tiny / np.finfo(float).eps ** 2)
+"""Of the largest sum of residuals: one of 1e-16 of it still has a square of full precision."""
+
+
 def check_scale(
     loss: Loss, y: NDArray[np.float64], weight: NDArray[np.float64] | None, start: Any
 ) -> None:
-    """Weak-learners are compared by squares of sums of residuals: raise if these overflow."""
+    """Weak-learners are compared by squares of sums of residuals: raise if these overflow, or
+    vanish although residuals do not."""
+    total = total_weight(y, weight)
+    residual, value = _largest_at(start, loss, y)
     with np.errstate(all="ignore"):
-        labels = np.arange(float(loss.n_classes)) if isinstance(loss, Softmax) else y
-        score = np.full((len(labels), *np.shape(start)), start)
-        total = total_weight(y, weight)
-        worst = float(np.abs(loss.residual(labels, score)).max(initial=0.0))
-        most = float(np.abs(loss.value(labels, score)).max(initial=0.0))
-        fine = np.isfinite([np.sum(start), total * total * worst * worst, total * most]).all()
-    if not fine:
+        square = np.square(total * residual)
+        finite = np.isfinite([np.sum(start), square, total * value]).all()
+    if finite and (residual == 0.0 or square >= _LEAST_SQUARE):
+        return
+    much, happens, way = ("small", "vanish", "up") if finite else ("large", "overflow", "down")
+    raise ValueError(
+        f"y (up to {np.abs(y).max():g} in magnitude) and the weights (in sum {total:g}) are "
+        f"too {much} for {loss!r}: sums of squares {happens}. Scale them {way}."
+    )
+
+
+def check_held_scale(loss: Loss, held: Validation, start: Any) -> None:
+    """The same for validation rows, which only have losses."""
+    with np.errstate(all="ignore"):
+        total = total_weight(held.y, held.weight) * np.float64(_largest_at(start, loss, held.y)[1])
+    if not np.isfinite(total):
         raise ValueError(
-            f"y (up to {np.abs(y).max():g} in magnitude) and the weights (in sum {total:g}) are "
-            f"too large for {loss!r}: sums of squares overflow. Scale them down."
+            f"y_val, or what is held out of y, (up to {np.abs(held.y).max():g} in magnitude) is "
+            f"too large for {loss!r}: sums of losses overflow. Scale y and y_val down."
         )
+
+
+def _largest_at(start: Any, loss: Loss, y: NDArray[np.float64]) -> tuple[float, float]:
+    """The largest residual and the largest loss of a row at the null model."""
+    labels = np.arange(float(loss.n_classes)) if isinstance(loss, Softmax) else y
+    score = np.full((len(labels), *np.shape(start)), start)
+    with np.errstate(all="ignore"):
+        residual = np.abs(loss.residual(labels, score)).max(initial=0.0)
+        return float(residual), float(np.abs(loss.value(labels, score)).max(initial=0.0))
 
 
 def total_weight(y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:

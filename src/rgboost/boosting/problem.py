@@ -40,11 +40,12 @@ class Validation:
 @dataclass(frozen=True)
 class Snapshot:
     """A run as far as it got, for callbacks that want the model of the moment:
-    ``prepared.model(path, start)``."""
+    ``prepared.model(path, centre + start)``. ``y`` are the labels less ``centre``."""
 
     prepared: Prepared
     path: Path
     start: Any
+    centre: float
     loss: Loss
     y: NDArray[np.float64]
     weight: NDArray[np.float64] | None
@@ -55,7 +56,8 @@ class Problem:
     """Prepared weak-learners, labels, rules, and the trace to write to.
 
     ``start`` is the constant score of the null model (one for each of several classes). ``held``
-    are the validation rows, with ``held_arrays`` the weak-learners on them.
+    are the validation rows, with ``held_arrays`` the weak-learners on them. Labels and scores are
+    counted from ``centre``: sums of labels that are far from zero would lose what tells them apart.
     """
 
     prepared: Prepared
@@ -73,6 +75,7 @@ class Problem:
     callbacks: tuple[Callback, ...]
     resume: RunState | None = None
     """The state to go on from."""
+    centre: float = 0.0
     running: str = "direct"
     """The engine that is at work."""
     finished: bool = False
@@ -137,7 +140,7 @@ class Problem:
             layout, held, lasting = self.prepared.layout, self.held, self.prepared.lasting
             self._fingerprint = fingerprint(
                 lasting(self.prepared.arrays), layout.offsets, layout.group_start, layout.members,
-                self.y, self.weight, self.start, self.loss,
+                self.y, self.weight, self.start, self.centre, self.loss,
                 None if held is None else (lasting(self.held_arrays), held.y, held.weight),
             )  # fmt: skip
         return self._fingerprint
@@ -177,7 +180,9 @@ class Problem:
             recorder.right[:n].copy(),
             recorder.sets[:n].copy() if self.prepared.set_bytes else None,
         )
-        return Snapshot(self.prepared, path, self.start, self.loss, self.y, self.weight)
+        return Snapshot(
+            self.prepared, path, self.start, self.centre, self.loss, self.y, self.weight
+        )
 
 
 BLOCK_SECONDS = 0.05

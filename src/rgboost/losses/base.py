@@ -14,6 +14,9 @@ from . import kernels
 
 Vector = NDArray[np.float64]
 
+_LARGEST_CONSTANT = 2.0**1023
+"""The largest power of two that is finite."""
+
 
 class Loss(ABC):
     """A convex loss l(y, f), differentiable in the score f.
@@ -55,6 +58,9 @@ class Loss(ABC):
     score_name: str = "score"
     """What pictures call the score."""
 
+    translation_invariant: bool = False
+    """Whether l(y + c, f + c) = l(y, f) for all c: labels can be centred before they are summed."""
+
     terms: Any = None
     """What compiled code needs to evaluate the loss; None for a loss written in Python."""
 
@@ -89,11 +95,16 @@ class Loss(ABC):
             return float(np.sum(w * self.residual(y, np.full_like(y, c))))
 
         low, high = -1.0, 1.0
-        while slope(low) < 0 and low > -1e12:
-            low *= 2
-        while slope(high) > 0 and high < 1e12:
-            high *= 2
-        return float(brentq(slope, low, high, xtol=1e-14, rtol=1e-14, maxiter=500))
+        while slope(high) > 0.0 and high < _LARGEST_CONSTANT:
+            low, high = high, 2.0 * high
+        while slope(low) < 0.0 and low > -_LARGEST_CONSTANT:
+            low, high = 2.0 * low, low
+        if slope(low) < 0.0 or slope(high) > 0.0:
+            raise ValueError(
+                f"{self!r} has no best constant for these labels; use init='zero', or scale y."
+            )
+        error = 1e-14 * min(1.0, float(np.abs(y).max(initial=0.0))) or 1e-14
+        return float(brentq(slope, low, high, xtol=error, rtol=1e-14, maxiter=2000))
 
     def link(self, mean: Vector) -> Vector:
         """The score that belongs to a mean response."""

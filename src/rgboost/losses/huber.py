@@ -28,6 +28,7 @@ class Huber(CompiledLoss):
     1-smooth, not strongly convex.
     """
 
+    translation_invariant = True
     smoothness = 1.0
 
     def __init__(self, delta: float = 1.0) -> None:

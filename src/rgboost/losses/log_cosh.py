@@ -32,5 +32,6 @@ class LogCosh(CompiledLoss):
     (1 / cosh(d)^2 where |y - f| <= d) and there is no Newton step.
     """
 
+    translation_invariant = True
     smoothness = 1.0
     terms = LogCoshTerms()

@@ -32,6 +32,7 @@ class PinballLoss(CompiledLoss):
     leaves are weighted quantiles of y - f (`rgboost.steps.LeafSearch`); line search works too.
     """
 
+    translation_invariant = True
     terms: PinballTerms
 
     def best_constant(self, y: Vector, weight: Vector | None = None) -> float:

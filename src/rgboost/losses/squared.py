@@ -24,6 +24,7 @@ def _evaluate(terms, y, f):
 class Squared(CompiledLoss):
     """l(y, f) = (y - f)^2 / 2: 1-smooth and 1-strongly convex."""
 
+    translation_invariant = True
     smoothness = 1.0
     strong_convexity = 1.0
     newton_limit = math.inf

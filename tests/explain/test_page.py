@@ -2,6 +2,9 @@
 
 import json
 import re
+import shutil
+import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -25,7 +28,12 @@ def model():
 def embedded(text):
     """The data in a page, as a browser reads them."""
     start = text.index('id="data">') + len('id="data">')
-    return json.loads(text[start : text.index("</script>", start)])
+    return json.loads(text[start : text.index("</script>", start)], parse_constant=refuse)
+
+
+def refuse(word):
+    """JSON has neither NaN nor Infinity; Python reads them all the same."""
+    raise ValueError(f"{word} is not JSON")
 
 
 def test_page(model, tmp_path):
@@ -38,7 +46,10 @@ def test_page(model, tmp_path):
     assert data == json.loads(json.dumps(page_data(model)))
     assert [f["name"] for f in data["features"]] == ["age", "</script><b>"]
     assert data["unused"] == 1
-    assert dict(data["facts"])["classes"] == "high, low"
+    facts = dict(data["facts"])
+    assert (facts["classes"], facts["positive class"]) == ("high, low", "low")
+    assert data["formula"].startswith("log-odds of class low = ")
+    assert data["scale"] == "log-odds of class low"
 
 
 def test_nothing_is_loaded_from_elsewhere(model, tmp_path):
@@ -76,6 +87,52 @@ def test_a_model_without_functions_has_a_page(tmp_path):
     assert embedded((tmp_path / "page.html").read_text(encoding="utf-8"))["features"] == []
 
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "google-chrome-stable")
+browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def strange(tmp_path):
+    """A page of losses that are no numbers, and of the largest numbers."""
+    far = 1.7e308 * np.linspace(-1, 1, 200)[:, None]
+    model = RGBMClassifier(max_iter=8, random_state=0)
+    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums them
+        model.fit(far, np.where(y > 1, "high", "low"))
+    loss = model.trace_.train_loss.copy()
+    loss[[0, 4]] = np.inf, np.nan
+    held = np.full(len(loss), np.inf)
+    model.trace_ = replace(model.trace_, train_loss=loss, validation_loss=held)
+    write_page(model, tmp_path / "page.html")
+    return tmp_path / "page.html", loss
+
+
+def test_infinite_losses_are_null(tmp_path):
+    path, loss = strange(tmp_path)
+    data = embedded(path.read_text(encoding="utf-8"))
+    curve = data["curve"]
+    assert [k for k, value in enumerate(curve["train"]) if value is None] == [0, 4]
+    np.testing.assert_allclose(curve["train"][1:4], loss[1:4], rtol=1e-5)
+    assert set(curve["validation"]) == {None}
+    assert np.isfinite(data["features"][0]["range"]).all()
+
+
+@pytest.mark.skipif(browser is None, reason="needs Chromium or Chrome")
+def test_infinite_losses_leave_gaps_in_a_browser(tmp_path):
+    path, loss = strange(tmp_path)
+    command = [
+        browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,1600",
+        f"--user-data-dir={tmp_path / 'profile'}", "--enable-logging=stderr",
+        "--virtual-time-budget=2000", "--dump-dom", path.as_uri(),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert "CONSOLE" not in done.stderr
+    assert "are not drawn" in done.stdout
+    (train,) = re.findall(r'<path class="step" d="([^"]*)"', done.stdout)
+    assert [part.count(",") for part in train.split("M")[1:]] == [3, len(loss) - 5]
+    assert re.findall(r"<path class=\"second\" d=\"([^\"]*)\"", done.stdout) == [""]
+    assert not re.search(r'="[^"]*(NaN|Infinity|undefined)[^"]*"', done.stdout)
+    assert "log-odds of class low" in done.stdout
+
+
 def test_unfitted(tmp_path):
     with pytest.raises(NotFittedError):
         write_page(RGBMRegressor(), tmp_path / "page.html")
@@ -102,6 +159,7 @@ def test_several_classes_have_a_function_each():
     model = RGBMClassifier(max_iter=30, random_state=0).fit(X, labels)
     data = page_data(model)
     assert data["classes"] == ["high", "low", "middle"]
-    assert "of each class" in data["formula"]
+    assert data["scale"] == "score of each class"
+    assert "positive class" not in dict(data["facts"])
     for feature in data["features"]:
         assert np.shape(feature["values"]) == (3, len(feature["weights"]))

@@ -88,10 +88,12 @@ class ShapeFunction:
     @property
     def plot_range(self) -> tuple[float, float]:
         """An interval that holds all edges, with some room at both ends, for a picture."""
-        low, high = (self.density_edges[[0, -1]]) if len(self.density_edges) else (-0.5, 0.5)
-        room = max(0.04 * (high - low), 0.5 * float(np.diff(self.density_edges).min(initial=1.0)))
-        room = 1.0 if low == high else min(room, 0.5 * (high - low))
-        return float(low - room), float(high + room)
+        edges = 0.25 * self.density_edges  # differences of the largest numbers exist, too
+        low, high = (edges[[0, -1]]) if len(edges) else (-0.125, 0.125)
+        room = max(0.04 * (high - low), 0.5 * float(np.diff(edges).min(initial=0.25)))
+        room = 0.25 if low == high else min(room, 0.5 * (high - low))
+        most = float(np.finfo(np.float64).max)
+        return 4.0 * max(float(low - room), -most / 4), 4.0 * min(float(high + room), most / 4)
 
     def at(self, x: Any) -> NDArray[np.float64]:
         """The function at some values of the feature; categories by their numbers (``codes``)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import os
 from collections.abc import Iterable
 from importlib.resources import files
@@ -72,11 +73,14 @@ def page_data(estimator: Any) -> dict[str, Any]:
     if hasattr(estimator, "classes_"):
         facts["classes"] = ", ".join(str(label) for label in estimator.classes_)
     start = np.atleast_1d(explanation.intercept)
-    several = explanation.classes
+    several, scale = explanation.classes, explanation.scale
+    if scale.label is not None:
+        facts["positive class"] = str(scale.label)
+    what = str(scale) if several is None else f"{scale} of each class"
     return {
-        "formula": "score = "
-        f"{', '.join(f'{value:.6g}' for value in start)} (the mean score"
+        "formula": f"{what} = {', '.join(f'{value:.6g}' for value in start)} (the mean"
         f"{'' if several is None else ' of each class'}) + the sum of the shape functions",
+        "scale": what,
         "classes": None if several is None else [str(label) for label in several],
         "facts": list(facts.items()),
         "curve": _curve(estimator.trace_),
@@ -122,15 +126,17 @@ def _texts(labels: Iterable[Any]) -> list[str]:
     return [f"{label:g}" if isinstance(label, float) else str(label) for label in labels]
 
 
-def _list(values: Iterable[float]) -> list[float]:
+def _list(values: Iterable[float]) -> list[float | None]:
     return [_rounded(value) for value in values]
 
 
-def _rounded(value: float) -> float:
-    return float(f"{value:.{_DIGITS}g}")
+def _rounded(value: float) -> float | None:
+    """None for what JSON has no word for, such as an infinite loss."""
+    shown = float(f"{value:.{_DIGITS}g}")
+    return shown if math.isfinite(shown) else None
 
 
 def _script_json(estimator: Any) -> str:
     """JSON that cannot end the script element which holds it."""
-    text = json.dumps(page_data(estimator), separators=(",", ":"))
+    text = json.dumps(page_data(estimator), separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

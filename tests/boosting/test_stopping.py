@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -117,6 +118,19 @@ def test_a_callback_stops_the_run(engine, loss):
 
     boosted = run(engine, loss, callbacks=[stop], validation=None)
     assert len(boosted.trace) == seen[-1] == boosted.best_iteration < 2000
+
+
+@pytest.mark.parametrize(("engine", "loss"), ENGINES, ids=str)
+def test_memory_follows_the_iterations_that_are_done(engine, loss):
+    """Not the number that is allowed, which may be a way to say: until the time is up."""
+    run(engine, loss, n_iter=10)  # compiles
+    tracemalloc.start()
+    try:
+        run(engine, loss, n_iter=10**12, callbacks=[lambda progress: progress.iteration >= 3000])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 20e6
 
 
 def test_time_limit():

@@ -103,6 +103,7 @@ def record_block(runs: Runs, records: list[Record], begun: float) -> Vector:
     """Write down what all runs did; the mean losses of rows that are held out after each of the
     iterations."""
     recorder, n = runs.problem.recorder, len(records[0].learner)
+    recorder.make_room(n)
     _write_choices(recorder, records)
     masses: list[float] = [one.mass for one in runs.folds]
     losses = [record.loss / mass for record, mass in zip(records, masses, strict=True)]

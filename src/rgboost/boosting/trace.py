@@ -116,6 +116,9 @@ class Progress:
 _LOSSES = ("loss", "held_loss", "seconds")
 _CHOICES = ("learner", "left", "right", "gradient", "sets")
 
+FIRST_ROOM = 1024
+"""Iterations that there is room for at first; then twice as many, and so on."""
+
 
 class Recorder:
     """Room for a trace that grows block by block. Losses are kept as sums until they are read."""
@@ -137,21 +140,34 @@ class Recorder:
         self.offsets = offsets
         self.weight = weight
         self.held_weight = held_weight
-        self.loss = np.empty(n_iter + 1)
-        self.held_loss = np.zeros(n_iter + 1)
-        self.seconds = np.zeros(n_iter + 1)
-        n_choices = n_runs * n_iter
-        self.learner = np.empty(n_choices, np.int64)
-        shape = n_choices if n_classes is None else (n_choices, n_classes)
+        self.loss = np.zeros(1)
+        self.held_loss = np.zeros(1)
+        self.seconds = np.zeros(1)
+        shape = 0 if n_classes is None else (0, n_classes)
+        self.learner = np.empty(0, np.int64)
         self.left = np.empty(shape)
         self.right = np.empty(shape)
-        self.gradient = np.empty(n_choices)
-        self.sets = np.empty((n_choices, set_bytes), np.uint8)
+        self.gradient = np.empty(0)
+        self.sets = np.empty((0, set_bytes), np.uint8)
         self.certificates: list[tuple[int, Any]] = []
 
     @property
     def left_to_do(self) -> int:
         return self.n_iter - self.done
+
+    def make_room(self, n: int) -> None:
+        """Room for n iterations after those that are done. What was there stays."""
+        room = len(self.loss) - 1
+        needed = self.done + n
+        if needed <= room:
+            return
+        room = max(needed, min(self.n_iter, max(2 * room, FIRST_ROOM)))
+        for names, entries in ((_LOSSES, room + 1), (_CHOICES, self.n_runs * room)):
+            for name in names:
+                before = getattr(self, name)
+                larger = np.zeros((entries, *before.shape[1:]), before.dtype)
+                larger[: len(before)] = before
+                setattr(self, name, larger)
 
     def finish_block(self, n: int, seconds: float, loss: float, held_loss: float) -> None:
         """n more iterations are done, until ``seconds``; the sums of losses are now these."""
@@ -164,6 +180,7 @@ class Recorder:
     def record(self, n: int, skip: int = 0) -> Record:
         """Views of the next n entries (after some that are not counted as done) of a single run,
         to be filled."""
+        self.make_room(skip + n)
         now = slice(self.done + skip, self.done + skip + n)
         return Record(
             self.loss[now],
@@ -208,6 +225,7 @@ class Recorder:
 
     def restore(self, kept: dict[str, NDArray]) -> None:
         """Go on from what `keep` gave."""
+        self.make_room(len(kept["learner"]))
         for name, values in kept.items():
             getattr(self, name)[: len(values)] = values
         self.done = len(kept["learner"])

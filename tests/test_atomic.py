@@ -10,7 +10,7 @@ import pytest
 
 import rgboost
 from rgboost import RGBMRegressor
-from rgboost._atomic import write_atomically
+from rgboost._atomic import atomic_file, write_atomically
 
 X = np.arange(20.0).reshape(10, 2)
 FOLDER = str(Path(rgboost.__file__).parent)
@@ -52,8 +52,42 @@ atomic.write_atomically(sys.argv[1], pieces())
     done = subprocess.run([sys.executable, "-c", crash, str(path), step, FOLDER], check=False)
     assert done.returncode == 9
     np.testing.assert_array_equal(rgboost.load(path).predict(X), model.predict(X))
+    assert len(list(tmp_path.iterdir())) == 2  # with the draft that the crash left
     model.save(path)
     rgboost.load(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["model"]
+
+
+def test_several_writers_do_not_meet(tmp_path):
+    path = tmp_path / "file[1]"
+    (tmp_path / ".file[1].notes.part").write_bytes(b"of somebody else")
+    with atomic_file(path) as one:
+        one.write(b"one, ")
+        with atomic_file(path) as other:
+            other.write(b"the other")
+        assert path.read_bytes() == b"the other"
+        one.write(b"and more of it")
+    assert path.read_bytes() == b"one, and more of it"
+    assert {p.name for p in tmp_path.iterdir()} == {"file[1]", ".file[1].notes.part"}
+
+
+def test_many_processes_write_one_file(tmp_path):
+    """Each of them whole, none of them disturbed by another that cleans up."""
+    path = tmp_path / "file"
+    write = """
+import sys
+sys.path.insert(0, sys.argv[2])
+import _atomic as atomic
+for k in range(100):
+    atomic.write_atomically(sys.argv[1], [sys.argv[3].encode() * 1000])
+"""
+    command = [sys.executable, "-c", write, str(path), FOLDER]
+    writers = [subprocess.Popen([*command, letter]) for letter in "abcd"]
+    assert [writer.wait() for writer in writers] == [0, 0, 0, 0]
+    found = path.read_bytes()
+    assert len(found) == 1000
+    assert found == found[:1] * 1000
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
 def test_permissions_are_those_of_a_plain_file(tmp_path):

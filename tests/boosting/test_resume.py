@@ -1,6 +1,7 @@
 """A run that goes on from a state is the run that was never interrupted, bit for bit."""
 
-import dataclasses
+import os
+import random
 
 import numpy as np
 import pytest
@@ -8,12 +9,15 @@ import scipy.sparse
 
 from rgboost import Dictionary, Stumps, boost
 from rgboost.boosting import RunState, Validation
+from rgboost.boosting.state import settings_of
 from rgboost.callbacks import Checkpoint, EarlyStopping
 from rgboost.losses import Exponential, Logistic, Loss, Softmax, Squared
 from rgboost.model import ClassStumpModel, StumpModel
-from rgboost.selection import AllLearners, RandomGroups, RandomLearners
+from rgboost.selection import AllLearners, RandomGroups, RandomLearners, WeightedGroups
 from rgboost.steps import ConstantStep, LineSearch, NewtonStep
+from tests.storage.mutations import DAMAGING
 
+NOT_WHOLE = "run.npz is not a whole checkpoint of this version of rgboost: "
 FIELDS = ("train_loss", "validation_loss", "learner", "left", "right", "gradient_norm", "sets")
 
 
@@ -154,38 +158,57 @@ def test_checkpoints_are_written_now_and_then_and_at_the_end(tmp_path, monkeypat
     assert len(written) > 2
 
 
-def test_a_failed_write_keeps_the_file_before(tmp_path, monkeypatch):
-    path = tmp_path / "run.npz"
-    state = run("direct", 20, keep_state=True).state
-    state.save(path)
-    before = path.read_bytes()
-
-    def no_room(*args, **kwargs):
-        raise OSError("no space left")
-
-    monkeypatch.setattr(np, "savez", no_room)
-    with pytest.raises(OSError, match="no space left"):
-        state.save(path)
-    assert path.read_bytes() == before
-    assert len(list(tmp_path.iterdir())) == 1
-
-
 def test_damaged_files(tmp_path):
     path = tmp_path / "run.npz"
     state = run("direct", 20, keep_state=True).state
     state.save(path)
     whole = path.read_bytes()
-    for wrong in (b"", b"PK", whole[: len(whole) // 2], whole[:-1], b"x" * 100):
-        path.write_bytes(wrong)
-        with pytest.raises(ValueError, match=r"run.npz is not a whole checkpoint"):
+    rng = random.Random(0)
+    wrong = [b"", b"PK", b"x" * 100, whole.replace(b"run state 2", b"run state 9", 1)]
+    wrong += [change(whole, rng) for change in DAMAGING for _ in range(200)]
+    for data in wrong:
+        if data != whole:
+            path.write_bytes(data)
+            with pytest.raises(ValueError, match=NOT_WHOLE):
+                RunState.load(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_is_no_file_is_no_checkpoint(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(ValueError, match=f"{path.name} is not a whole checkpoint.*not a file"):
             RunState.load(path)
-    short = {**state.trace, "left": state.trace["left"][:-1]}
-    dataclasses.replace(state, trace=short).save(path)
-    with pytest.raises(ValueError, match="its parts disagree"):
-        RunState.load(path)
-    np.savez(path, about=np.array('{"format": "rgboost run state 99"}'))
-    with pytest.raises(ValueError, match="of this version"):
-        RunState.load(path)
+        with pytest.raises(ValueError, match="give the name of a file in a folder that is there"):
+            run("direct", 5, callbacks=[Checkpoint(path)])
+    with pytest.raises(ValueError, match="Checkpoint cannot write path="):
+        run("direct", 5, callbacks=[Checkpoint(tmp_path / "none" / "run.npz")])
+    with pytest.raises(FileNotFoundError):
+        RunState.load(tmp_path / "run.npz")
+
+
+def test_a_link_to_a_checkpoint_stays_a_link(tmp_path):
+    link, path = tmp_path / "latest", tmp_path / "run.npz"
+    link.symlink_to(path)
+    run("direct", 20, callbacks=[Checkpoint(link)])
+    assert link.is_symlink()
+    assert RunState.load(path).done == RunState.load(link).done == 20
+
+
+def test_a_full_disk_does_not_end_the_run(tmp_path):
+    """No file may be longer than a few bytes while the run lasts."""
+    resource = pytest.importorskip("resource")
+    path = tmp_path / "run.npz"
+    whole = run("direct", 60)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+        with pytest.warns(RuntimeWarning, match=r"run.npz was not written .*; the fit goes on"):
+            found = run("direct", 60, callbacks=[Checkpoint(path, every=0)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    check_same(found, whole)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_states_of_other_runs():
@@ -201,3 +224,33 @@ def test_states_of_other_runs():
     ):  # fmt: skip
         with pytest.raises(ValueError, match="had other data, another loss or other weak-learn"):
             run("direct", 30, resume=state, **more)
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (dict(learning_rate=0.25), r"had learning_rate=0.5, not 0.25; give what that run had"),
+        (dict(random_state=1), "had another random_state;"),
+        (dict(selection=RandomGroups(2)), r"selection=RandomGroups\(t=3\), not RandomGroups\(t=2"),
+        (dict(step=LineSearch()), r"step=ConstantStep\(rho=None\), not LineSearch"),
+        (dict(learning_rate=0.1, random_state=1), "learning_rate=0.5, not 0.1 and another random"),
+    ],
+    ids=str,
+)
+def test_settings_of_other_runs(more, told, tmp_path):
+    path = tmp_path / "run.npz"
+    run("direct", 20, callbacks=[Checkpoint(path)])
+    state = RunState.load(path)
+    with pytest.raises(ValueError, match=told):
+        run("direct", 30, resume=state, **more)
+    check_same(run("direct", 30, resume=state, random_state=None), run("direct", 30))
+
+
+def test_long_weights_of_features_are_compared_whole():
+    rules = [WeightedGroups(3, weights=np.ones(1500)) for _ in range(2)]
+    rules[1].weights[700] += 1e-12
+    first, second = [
+        settings_of(learning_rate=1.0, step=ConstantStep(), selection=rule, random_state=0)
+        for rule in rules
+    ]
+    assert first["selection"] != second["selection"]

@@ -215,6 +215,41 @@ def test_ctrl_c_checkpoint_resume(Model, X, y, tmp_path):
     model = clone(whole).fit(X, y, resume=path)
     assert model.n_iter_ == whole.n_iter_
     np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    for more, told in (
+        ({"learning_rate": 0.05}, "learning_rate="), ({"random_state": 1}, "another random_state"),
+        ({"subset_size": "all"}, "selection="),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=f"The run to go on with had {told}"):
+            clone(whole).set_params(**more).fit(X, y, resume=path)
+
+
+def test_resume_without_a_seed_goes_on_with_that_of_the_run(tmp_path):
+    path = tmp_path / "fit.npz"
+    X, y = load_diabetes(return_X_y=True)
+    given = dict(max_iter=40, subset_size=2, engine="direct")
+    RGBMRegressor(**given, random_state=3, callbacks=[Checkpoint(path)]).fit(X, y)
+    found = RGBMRegressor(**{**given, "max_iter": 90}).fit(X, y, resume=path)
+    whole = RGBMRegressor(**{**given, "max_iter": 90}, random_state=3).fit(X, y)
+    np.testing.assert_array_equal(found.trace_.learner, whole.trace_.learner)
+
+
+@pytest.mark.parametrize("Model", [RGBMRegressor, RGBMClassifier])
+def test_whole_weights_are_repeated_rows_with_given_settings(Model):
+    """On both sides of numbers of rows at which rules of "auto" change."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 4))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + rng.normal(size=len(X))
+    y = y if Model is RGBMRegressor else y > 0
+    times = rng.integers(0, 4, size=len(X))
+    given = dict(
+        max_iter=50, max_bins=64, selection="thresholds", subset_size=15, learning_rate=0.2,
+        min_weight_fraction_leaf=0.0, random_state=0,
+    )  # fmt: skip
+    weighted = Model(**given).fit(X, y, sample_weight=times)
+    repeated = Model(**given).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    assert len(times[times > 0]) < 6000 < 8000 < times.sum()
+    np.testing.assert_array_equal(weighted.trace_.learner, repeated.trace_.learner)
+    np.testing.assert_allclose(weighted._score(X), repeated._score(X), rtol=1e-9, atol=1e-9)
 
 
 @each

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
+from pathlib import Path
 
 from .._validation import check_not_negative
 from .trace import Progress
@@ -16,7 +18,9 @@ class Checkpoint:
     that of a run that was not interrupted, to the last bit. Give ``random_state`` an integer:
     otherwise other rows would be held out for validation. The file is replaced in one step, so
     there is always a whole one. It holds two numbers a row (and class, if there are more
-    than two) and a few an iteration.
+    than two) and a few an iteration. If it cannot be written (a full disk), there is a
+    RuntimeWarning, the file before stays and the fit goes on. ``resume`` of a file that is not a
+    whole checkpoint raises a ValueError that says so.
     """
 
     needs_one_run = True
@@ -29,6 +33,12 @@ class Checkpoint:
         self._written = 0.0
 
     def __enter__(self) -> Checkpoint:
+        target = Path(self.path)
+        if not target.parent.is_dir() or (target.exists() and not target.is_file()):
+            raise ValueError(
+                f"Checkpoint cannot write path={os.fspath(self.path)!r}; give the name of a file "
+                "in a folder that is there."
+            )
         self._last = None
         self._written = time.perf_counter()
         return self
@@ -41,7 +51,15 @@ class Checkpoint:
     def _write(self, progress: Progress) -> None:
         state = progress.state()
         if state is not None:
-            state.save(self.path)
+            try:
+                state.save(self.path)
+            except OSError as error:
+                warnings.warn(
+                    f"The checkpoint {os.fspath(self.path)} was not written ({error}); the fit "
+                    "goes on.",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
         self._written = time.perf_counter()
 
     def __exit__(self, *exc_info: object) -> None:

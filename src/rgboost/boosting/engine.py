@@ -100,7 +100,8 @@ def boost(
     is done, and at the second Ctrl-C if nothing is done, KeyboardInterrupt is raised.
 
     ``resume`` goes on from the state of a run on the same data (``Boosted.state``, or
-    ``RunState.load`` of a checkpoint); ``n_iter`` counts the iterations of both. The result is
+    ``RunState.load`` of a checkpoint), with the same learning rate, step, selection and seed (None:
+    that of the run before); ``n_iter`` counts the iterations of both. The result is
     that of one run, to the last bit, if the engine is the same: ``"auto"`` goes on with the engine
     that the run began with.
     """

@@ -15,7 +15,7 @@ from ..selection import SelectionRule
 from ..steps import LeafStep, StepRule
 from .callbacks import Callback
 from .problem import Problem, Validation
-from .state import RunState
+from .state import RunState, check_settings, settings_of
 from .step_length import make_rule
 from .trace import Recorder
 
@@ -42,6 +42,11 @@ def make_problem(
 ) -> Problem:
     """Prepare the weak-learners on the rows; see `boost` for the parameters."""
     rule = make_rule(step, loss, learning_rate, len(y))
+    settings = settings_of(
+        learning_rate=learning_rate, step=step, selection=selection, random_state=random_state
+    )
+    if resume is not None:
+        check_settings(resume, settings)
     if weight is not None and (weight == 0).any():  # such rows are not there
         kept = weight > 0
         X, y, weight, learner = X[kept], y[kept], weight[kept], learner.restricted_to(kept)
@@ -91,6 +96,7 @@ def make_problem(
         ),
         n_jobs=n_jobs,
         callbacks=callbacks,
+        settings=settings,
         resume=resume,
     )
     if resume is not None and resume.fingerprint != problem.fingerprint():

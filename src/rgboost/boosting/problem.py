@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,8 @@ class Problem:
     recorder: Recorder
     n_jobs: int
     callbacks: tuple[Callback, ...]
+    settings: dict[str, str] = field(default_factory=dict)
+    """The parameters that the iterations follow; see `rgboost.boosting.state.settings_of`."""
     resume: RunState | None = None
     """The state to go on from."""
     centre: float = 0.0
@@ -89,6 +91,7 @@ class Problem:
         if self.resume is not None:
             self.recorder.restore(self.resume.trace)
             self.recorder.engine = self.resume.label
+            self.settings = self.resume.settings
             self.rng.bit_generator.state = self.resume.rng
 
     def _rng_state(self) -> dict[str, Any]:
@@ -130,8 +133,8 @@ class Problem:
         done, rows = self._keep()
         rng = self._mark[1] if done == self._mark[0] else self._rng_state()
         return RunState(
-            self.running, self.recorder.engine, self.finished, self.fingerprint(), rng, rows,
-            self.recorder.keep(done),
+            self.running, self.recorder.engine, self.finished, self.fingerprint(), self.settings,
+            rng, rows, self.recorder.keep(done),
         )  # fmt: skip
 
     def fingerprint(self) -> str:

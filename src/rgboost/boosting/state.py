@@ -4,7 +4,8 @@ Scores and sums are kept as they are, not computed anew: additions in another or
 the last digits. What is a function of the data alone (bins, Gram rows) is not kept, but the order
 in which Gram rows were made is.
 
-A file of a state is a NumPy archive without pickled objects.
+A file of a state is a line that names the format, a digest of the rest, and a NumPy archive without
+pickled objects.
 """
 
 from __future__ import annotations
@@ -12,17 +13,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._one_line import one_line
+from .._atomic import atomic_file
+from .._one_line import one_line, shortened
 
-FORMAT = "rgboost run state 1"
+FORMAT = b"rgboost run state 2\n"
 Arrays = dict[str, NDArray]
 
 
@@ -34,13 +37,15 @@ class RunState:
     ``engine`` is what goes on: "direct", "gram" or "surrogate"; ``label`` what the trace says of
     it. ``finished`` tells that the engine itself came to an end. ``rng`` is the state of the
     generator of subsets, ``rows`` the engine's sums and scores, ``trace`` what was recorded.
-    ``fingerprint`` stands for the data, the loss and the weak-learners.
+    ``fingerprint`` stands for the data, the loss and the weak-learners; ``settings`` are the
+    parameters that its iterations follow, as text (see `settings_of`).
     """
 
     engine: str
     label: str
     finished: bool
     fingerprint: str
+    settings: dict[str, str]
     rng: dict[str, Any]
     rows: Arrays
     trace: Arrays
@@ -52,50 +57,96 @@ class RunState:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file in one step: a crash leaves the file that was there before."""
-        about = {
-            "format": FORMAT,
-            "engine": self.engine,
-            "label": self.label,
-            "finished": self.finished,
-            "fingerprint": self.fingerprint,
-            "rng": self.rng,
+        about = {name: value for name, value in vars(self).items() if name not in _PARTS}
+        arrays = {
+            f"{part}.{name}": value
+            for part in _PARTS
+            for name, value in getattr(self, part).items()
         }
-        arrays = {f"rows.{name}": value for name, value in self.rows.items()}
-        arrays |= {f"trace.{name}": value for name, value in self.trace.items()}
-        path = Path(path)
-        unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
-        try:
-            with unfinished.open("wb") as file:
-                np.savez(file, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with atomic_file(path) as file:
+            file.write(FORMAT + bytes(_DIGEST_BYTES))
+            np.savez(file, about=np.array(json.dumps(about)), **arrays)
+            file.flush()
+            with open(file.name, "rb") as written:
+                written.seek(_BEGINNING)
+                digest = _digest_of(written)
+            file.seek(len(FORMAT))
+            file.write(digest)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RunState:
-        """Read a file that `save` wrote."""
-        try:
-            with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
-                if about.pop("format") != FORMAT:
-                    raise KeyError("format")
-                arrays = {name: file[name] for name in file.files if name != "about"}
-            parts: dict[str, Any] = {"rows": {}, "trace": {}}
-            for name, value in arrays.items():
-                part, _, key = name.partition(".")
-                parts[part][key] = value
-            state = cls(**about, rows=parts["rows"], trace=parts["trace"])
-            lengths = {len(state.trace[key]) for key in ("learner", "left", "right", "gradient")}
-            lengths |= {len(state.trace[key]) - 1 for key in ("loss", "held_loss", "seconds")}
-        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as fault:
-            raise ValueError(
-                f"{os.fspath(path)} is not a whole checkpoint of this version of rgboost ({fault})."
-            ) from fault
-        if len(lengths) != 1:
-            raise ValueError(f"{os.fspath(path)} is not a whole checkpoint: its parts disagree.")
-        return state
+        """Read a file that `save` wrote; ValueError if what is there is not one."""
+        if Path(path).exists() and not Path(path).is_file():  # a pipe would be waited for
+            raise _not_whole(path, "it is not a file")
+        with open(path, "rb") as file:
+            head = file.read(_BEGINNING)
+            if head[: len(FORMAT)] != FORMAT:
+                raise _not_whole(path, "it does not begin like one")
+            if head[len(FORMAT) :] != _digest_of(file):
+                raise _not_whole(path, "its digest is wrong: it is damaged or was cut off")
+            file.seek(_BEGINNING)
+            try:
+                return cls(**_read(file))
+            except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as fault:
+                raise _not_whole(path, str(fault)) from fault
+
+
+_PARTS = ("rows", "trace")
+"""Fields of a state that are arrays by name."""
+_DIGEST_BYTES = 32
+_BEGINNING = len(FORMAT) + _DIGEST_BYTES
+"""Where the archive begins."""
+
+
+def _read(file: BinaryIO) -> dict[str, Any]:
+    """The fields of a state."""
+    with np.load(file, allow_pickle=False) as archive:
+        fields = dict(json.loads(str(archive["about"])))
+        fields |= {part: {} for part in _PARTS}
+        for name in archive.files:
+            part, _, key = name.partition(".")
+            if key:
+                fields[part][key] = archive[name]
+    return fields
+
+
+def _digest_of(file: BinaryIO) -> bytes:
+    """A digest of what is left of a file."""
+    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    while block := file.read(1 << 20):
+        digest.update(block)
+    return digest.digest()
+
+
+def _not_whole(path: str | os.PathLike[str], why: str) -> ValueError:
+    return ValueError(
+        f"{os.fspath(path)} is not a whole checkpoint of this version of rgboost: {why}."
+    )
+
+
+def settings_of(**settings: Any) -> dict[str, str]:
+    """Parameters as text that can be compared. A seed that nobody can name is left out."""
+    seed = settings["random_state"]
+    if seed is None or isinstance(seed, np.random.Generator):
+        del settings["random_state"]
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+        return {name: repr(value) for name, value in settings.items()}
+
+
+def check_settings(state: RunState, settings: dict[str, str]) -> None:
+    """Raise if the run of a state had others of these parameters."""
+    others = []
+    for name, now in settings.items():
+        then = state.settings.get(name, now)
+        if then != now and name == "random_state":  # what an estimator makes of its own is no help
+            others.append("another random_state")
+        elif then != now:
+            others.append(f"{name}={shortened(then, 60)}, not {shortened(now, 60)}")
+    if others:
+        raise ValueError(
+            f"The run to go on with had {' and '.join(others)}; give what that run had, or begin "
+            "anew."
+        )
 
 
 def fingerprint(*parts: Any) -> str:

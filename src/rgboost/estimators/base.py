@@ -311,6 +311,8 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             if from_statistics:  # the same iterates, and no other engine to compile
                 settings = {**settings, "engine": "gram"}
             n_iter = max(1, best_iteration(self.cv_loss_))
+        if state is not None and self.random_state is None:  # that of the run before
+            settings = {**settings, "random_state": None}
         return boost(
             rows.X,
             rows.y,

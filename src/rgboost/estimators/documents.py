@@ -151,9 +151,13 @@ ATTRIBUTES = """
 
 FIT = """Fit the model to the rows of X and their {labels} y, optionally with weights.
 
+        ``sample_weight`` are any numbers that are not negative; a row without weight is not there.
+        Rules of ``"auto"`` and folds count rows, whatever their weights.
+
         ``X_val, y_val`` (and ``sample_weight_val``) are validation rows for early stopping; none
         of the training rows is held out then. ``resume`` is the file of a checkpoint
-        (`rgboost.callbacks.Checkpoint`) of a fit to the same data: it goes on from there.
+        (`rgboost.callbacks.Checkpoint`) of a fit to the same data with the same parameters: it
+        goes on from there.
 
         Ctrl-C ends the fit after the iterations that are under way: the estimator is left fitted
         with what was done until then, and KeyboardInterrupt is raised. If nothing was done yet, or

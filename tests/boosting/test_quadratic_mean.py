@@ -50,7 +50,7 @@ def test_curvature_keeps_steps_short(loss):
     assert (~short).any()
 
 
-def naive_legs(X, y, fold, loss, weight, cuts, rate, lengths):
+def naive_legs(X, y, fold, loss, weight, cuts, rate, lengths, offset=0.0):
     """Runs on quadratic models by their definition; the losses of each run where legs end.
 
     Returns (learner, left, right) of every run and iteration, in turn, and mean losses.
@@ -60,7 +60,7 @@ def naive_legs(X, y, fold, loss, weight, cuts, rate, lengths):
     feature = np.repeat(np.arange(X.shape[1]), np.diff(cuts.offsets))
     below = X[:, feature] <= cuts.thresholds
     rest = [fold != k for k in range(k_folds)]
-    f = np.full((k_folds, n), loss.best_constant(y, w))
+    f = np.full((k_folds, n), loss.best_constant(y, w, offset + np.zeros(n)) + offset)
     r, h = w * loss.residual(y, f[0]), w * curvature_of(loss, y, f[0])
     for k, rows in enumerate(rest):
         f[k] += r[rows].sum() / h[rows].sum()
@@ -86,21 +86,26 @@ def naive_legs(X, y, fold, loss, weight, cuts, rate, lengths):
     return np.array(path), np.array(ends)
 
 
+@pytest.mark.parametrize("with_offset", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("loss", [Logistic(), Poisson()], ids=str)
-def test_legs_are_boosting_on_quadratic_models(loss, weighted, monkeypatch):
+def test_legs_are_boosting_on_quadratic_models(loss, weighted, with_offset, monkeypatch):
     X, y, fold = data()
     X = np.round(2 * np.clip(X, -3, 3))  # few values: weights do not move thresholds
     y = np.round(np.exp(X[:, 0] / 3)) if isinstance(loss, Poisson) else y
     weight = np.random.default_rng(1).random(len(y)) + 0.5 if weighted else None
+    offset = np.random.default_rng(2).normal(size=len(y)) if with_offset else None
     monkeypatch.setattr(quadratic_mean, "FIRST_LEG", 20)
     monkeypatch.setattr(quadratic_mean, "LONGER", 1)
     monkeypatch.setattr(quadratic_mean, "FAIR", np.inf)
     found = boost_quadratic_mean(
-        X, y, fold, loss=loss, n_iter=60, rule=EarlyStopping(10**9, 0.0),
+        X, y, fold, loss=loss, n_iter=60, rule=EarlyStopping(10**9, 0.0), offset=offset,
         **{**SETTINGS, "selection": AllLearners(), "step": NewtonStep(), "weight": weight},
     )  # fmt: skip
-    path, ends = naive_legs(X, y, fold, loss, weight, found.prepared.cuts, 0.3, [20, 20, 20])
+    path, ends = naive_legs(
+        X, y, fold, loss, weight, found.prepared.cuts, 0.3, [20, 20, 20],
+        offset if with_offset else 0.0,
+    )  # fmt: skip
     np.testing.assert_array_equal(found.trace.learner, path[:, 0])
     np.testing.assert_allclose(found.trace.left, path[:, 1], rtol=1e-4, atol=1e-7)
     np.testing.assert_allclose(found.trace.right, path[:, 2], rtol=1e-4, atol=1e-7)

@@ -35,16 +35,17 @@ def part(weight, rows):
     return None if weight is None else weight[rows]
 
 
-def check_honest_fits(X, y, fold, weight, settings, n_iter=60):
+def check_honest_fits(X, y, fold, weight, settings, n_iter=60, offset=None):
     """The runs of a mean are fits to the rows outside a fold each, judged by those inside."""
-    path = boost_row_mean(X, y, fold, n_iter=n_iter, weight=weight, **settings).trace
+    path = boost_row_mean(X, y, fold, n_iter=n_iter, weight=weight, offset=offset, **settings).trace
     of_one = {name: value for name, value in settings.items() if name != "rule"}
     held_loss, mass = np.zeros(n_iter + 1), 0.0
     for k in range(K):
         train, held = fold != k, fold == k
         one = boost(
             X[train], y[train], n_iter=n_iter, weight=part(weight, train), engine="direct",
-            validation=Validation(X[held], y[held], part(weight, held)),
+            offset=part(offset, train),
+            validation=Validation(X[held], y[held], part(weight, held), part(offset, held)),
             **{**of_one, "random_state": [5, k]},
         )  # fmt: skip
         np.testing.assert_array_equal(path.learner[k::K], one.trace.learner)

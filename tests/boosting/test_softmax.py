@@ -32,9 +32,9 @@ def naive_class_leaf(y, f, r, weight, loss, step):
     return weight @ r / (weight.sum() * loss.smoothness)
 
 
-def naive_class_boost(X, y, loss, stumps, subsets, step, weight, rate):
+def naive_class_boost(X, y, loss, stumps, subsets, step, weight, rate, start=0.0):
     """Algorithm 2 with stumps whose leaves hold a value for each class."""
-    f = np.zeros((len(y), loss.n_classes))
+    f = np.full((len(y), loss.n_classes), start)
     path, losses, gradients = [], [weight @ loss.value(y, f)], []
     for J in subsets:
         r = loss.residual(y, f)

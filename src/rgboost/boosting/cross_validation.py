@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .engine import Boosted, boost
 from .folds import FoldRuns, make_folds
-from .problem import Validation
+from .problem import Validation, rows_of
 from .stopping import EarlyStopping
 
 FIRST_ROUND = 256
@@ -25,6 +25,7 @@ def cross_validate(
     n_iter: int,
     rule: EarlyStopping,
     weight: NDArray[np.float64] | None = None,
+    offset: NDArray[np.float64] | None = None,
     random_state: int = 0,
     **settings: Any,
 ) -> tuple[NDArray[np.float64], bool]:
@@ -37,8 +38,8 @@ def cross_validate(
     rows, wherever `make_folds` can do it. Otherwise there are k fits, which make their own bins.
     """
     runs = make_folds(
-        X, y, fold, n_iter=n_iter, weight=weight, random_state=random_state, callbacks=(),
-        **settings,
+        X, y, fold, n_iter=n_iter, weight=weight, offset=offset, random_state=random_state,
+        callbacks=(), **settings,
     )  # fmt: skip
     if runs is not None:
         with runs:
@@ -46,7 +47,7 @@ def cross_validate(
         if losses is not None:
             return losses, True
     fits = [
-        _FoldFit(X, y, weight, fold == k, {**settings, "random_state": [random_state, k]})
+        _FoldFit(X, y, weight, offset, fold == k, {**settings, "random_state": [random_state, k]})
         for k in range(int(fold.max()) + 1)
     ]
     return _losses_of_fits(fits, n_iter, rule), False
@@ -74,21 +75,25 @@ class _FoldFit:
     X: Any
     y: NDArray[np.float64]
     weight: NDArray[np.float64] | None
+    offset: NDArray[np.float64] | None
     held: NDArray[np.bool_]
     settings: dict[str, Any]
     boosted: Boosted | None = None
 
     def losses(self, n_iter: int) -> NDArray[np.float64]:
         """Sums of losses of the held-out rows after 0, 1, ..., n_iter iterations."""
-        kept, held, weight, learner = ~self.held, self.held, self.weight, self.settings["learner"]
-        held_weight = None if weight is None else weight[held]
+        kept, held, learner = ~self.held, self.held, self.settings["learner"]
+        weight, offset = self.weight, self.offset
         settings = {**self.settings, "learner": learner.restricted_to(kept)}
         self.boosted = boost(
             self.X[kept],
             self.y[kept],
             n_iter=n_iter,
-            weight=None if weight is None else weight[kept],
-            validation=Validation(self.X[held], self.y[held], held_weight),
+            weight=rows_of(weight, kept),
+            offset=rows_of(offset, kept),
+            validation=Validation(
+                self.X[held], self.y[held], rows_of(weight, held), rows_of(offset, held)
+            ),
             resume=None if self.boosted is None else self.boosted.state,
             keep_state=True,
             **settings,

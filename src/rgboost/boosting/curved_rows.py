@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from .gram import GramRows
 from .gram_family import gram_family
 from .gram_loop import ShareState
 from .make_problem import total_weight
-from .problem import Problem
+from .problem import Problem, rows_of, with_offset
 from .side_by_side import SideBySide, Sums, can_stand_side_by_side
 from .statistics import Columns
 from .trace import Recorder
@@ -89,28 +89,30 @@ class CurvedRows:
         self.family = family = gram_family(problem)
         arrays = family.stored(problem.prepared.arrays, len(problem.y))
         y, weight = problem.y, in_units_of_the_largest(problem.weight)
-        self.exact = family.statistics(arrays, y, weight, problem.loss, problem.start, team)
+        self.offset = problem.offset
+        self.exact = family.statistics(arrays, y, weight, problem.loss, problem.null_score, team)
         self.runs = []
         for k in range(int(fold.max()) + 1):
             held, rest = fold == k, fold != k
             mass, held_mass = (
-                total_weight(y[rows], None if weight is None else weight[rows])
-                for rows in (rest, held)
+                total_weight(y[rows], rows_of(weight, rows)) for rows in (rest, held)
             )
             start = problem.start
             if best_start:
-                start += newton_step(
-                    self.loss, y[rest], None if weight is None else weight[rest], start
-                )
+                score = with_offset(start, rows_of(self.offset, rest))
+                start += newton_step(self.loss, y[rest], rows_of(weight, rest), score)
             rows, rng = np.flatnonzero(held), np.random.default_rng([seed, k])
             self.runs.append(Run(rows, start, mass, held_mass, rng))
         self.beside: SideBySide | None = None
         if can_stand_side_by_side(arrays, self.loss, fold):
-            self.beside = SideBySide(arrays, family.first_cell, y, weight, self.loss, fold, team)
+            self.beside = SideBySide(
+                arrays, family.first_cell, y, weight, self.offset, self.loss, fold, team
+            )
         self.tables = np.zeros((len(self.runs), family.n_tables))
         self.seen = 0
         """How many entries of the path are in the tables."""
-        self.usual = float(np.median(self._curvature_at(np.full(len(y), self.start))))
+        null = np.full(len(y), with_offset(self.start, self.offset))
+        self.usual = float(np.median(self._curvature_at(null)))
         """The curvature of a usual row at the null model."""
         self.curvature = np.empty(0, np.int32)
         self.unit = 1.0
@@ -173,7 +175,7 @@ class CurvedRows:
         Sums of integers are exact: the quadratic model is that of some weights of rows and has a
         minimum. With rounded sums it need not have one, between splits that differ by few rows.
         """
-        self.exact.start = self.start
+        self.exact.start = with_offset(self.start, self.offset)
         score = self.exact.score(self.tables.mean(axis=0))
         curvature = np.maximum(self._curvature_at(score), _LEAST_CURVATURE * self.usual)
         self.unit = float(curvature.sum()) / _UNITS
@@ -201,7 +203,7 @@ class CurvedRows:
     def _look_alone(self, k: int) -> tuple[RunSums, RunSums]:
         """`_look` at one run."""
         run, rows = self.runs[k], self.exact.rows
-        self.exact.start = run.start
+        self.exact.start = with_offset(run.start, self.offset)
         every = RunSums(*self.exact.gradient(self.tables[k]))
         only_held = np.zeros(len(rows.residual))
         only_held[run.held] = rows.residual[run.held]
@@ -248,9 +250,9 @@ def in_units_of_the_largest(weight: Vector | None) -> Vector | None:
     return None if weight is None else weight / weight.max()
 
 
-def newton_step(loss: Loss, y: Vector, weight: Vector | None, start: float) -> float:
-    """From a constant score to the best constant of some rows, nearly; finite even if they have
-    labels of one class only."""
+def newton_step(loss: Loss, y: Vector, weight: Vector | None, start: Any) -> float:
+    """From a constant score, or one for each row, to what is best to add to it, nearly; finite
+    even if the rows have labels of one class only."""
     score = np.full(len(y), start)
     weight = np.ones(len(y)) if weight is None else weight
     return float(weight @ loss.residual(y, score) / (weight @ curvature_of(loss, y, score)))

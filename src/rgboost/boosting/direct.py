@@ -30,11 +30,11 @@ def run_direct(problem: Problem, score: Any = None, held_score: Any = None) -> N
     block = run_block if compiled else run_block_with_python_loss
     terms = problem.loss.terms if compiled else problem.loss
     held = problem.held
-    rows = make_rows(problem.y, problem.weight, problem.start, score)
+    rows = make_rows(problem.y, problem.weight, problem.null_score, score)
     held_rows = make_rows(
         np.empty(0) if held is None else held.y,
         None if held is None else held.weight,
-        problem.start,
+        problem.null_score_held,
         held_score,
     )
     start_or_resume(

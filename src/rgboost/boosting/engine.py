@@ -67,6 +67,7 @@ def boost(
     groups: Any = None,
     names: Sequence[str] | None = None,
     weight: NDArray[np.float64] | None = None,
+    offset: NDArray[np.float64] | None = None,
     validation: Validation | None = None,
     early_stopping: EarlyStopping | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -82,7 +83,9 @@ def boost(
 
     The estimators check their input and call this; call it directly to bring your own loop around
     it. X is a 2-D float array or a sparse matrix, y float labels that suit the loss, weights are
-    not negative. ``start_score=None`` starts from the loss's best constant.
+    not negative. ``start_score=None`` starts from the loss's best constant. ``offset`` is a known
+    part of the score of every row, (rows, classes) if there are several: the model is what is added
+    to it. Validation rows have their own.
 
     ``engine``: ``"direct"`` works on the rows, ``"gram"`` on statistics of them (squared loss and
     stumps; the same iterates, an iteration does not cost n), ``"auto"`` takes the one that
@@ -127,6 +130,7 @@ def boost(
             groups=groups,
             names=names,
             weight=weight,
+            offset=offset,
             validation=validation,
             random_state=random_state,
             n_jobs=n_jobs,

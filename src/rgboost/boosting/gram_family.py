@@ -46,7 +46,7 @@ class GramFamily(ABC):
 
     @abstractmethod
     def statistics(
-        self, arrays: Any, y: Vector, weight: Vector | None, loss: Loss, start: float, team: Team
+        self, arrays: Any, y: Vector, weight: Vector | None, loss: Loss, start: Any, team: Team
     ) -> MemoryStatistics:
         """Statistics of some rows."""
 
@@ -85,7 +85,7 @@ class NumberFamily(GramFamily):
         self.n_tables = int(self.first_cell[-1])
 
     def statistics(
-        self, arrays: Any, y: Vector, weight: Vector | None, loss: Loss, start: float, team: Team
+        self, arrays: Any, y: Vector, weight: Vector | None, loss: Loss, start: Any, team: Team
     ) -> MemoryStatistics:
         by_rows = isinstance(arrays, SparseStumps) and pays_by_rows(arrays, len(y))
         kind = RowStatistics if by_rows else MemoryStatistics
@@ -125,7 +125,7 @@ class MixedFamily(GramFamily):
         self.n_tables = len(arrays.columns.bin_weight)
 
     def statistics(
-        self, arrays: Any, y: Vector, weight: Vector | None, loss: Loss, start: float, team: Team
+        self, arrays: Any, y: Vector, weight: Vector | None, loss: Loss, start: Any, team: Team
     ) -> MixedStatistics:
         return MixedStatistics(arrays, self.splits.slots, y, weight, loss, start, team)
 

@@ -14,7 +14,7 @@ from ..losses import Loss, Softmax
 from ..selection import SelectionRule
 from ..steps import LeafStep, StepRule
 from .callbacks import Callback
-from .problem import Problem, Validation
+from .problem import Problem, Validation, rows_of, with_offset
 from .state import RunState, check_settings, settings_of
 from .step_length import make_rule
 from .trace import Recorder
@@ -38,6 +38,7 @@ def make_problem(
     random_state: int | np.random.Generator | None,
     n_jobs: int,
     callbacks: tuple[Callback, ...],
+    offset: NDArray[np.float64] | None = None,
     resume: RunState | None = None,
 ) -> Problem:
     """Prepare the weak-learners on the rows; see `boost` for the parameters."""
@@ -50,14 +51,18 @@ def make_problem(
     if weight is not None and (weight == 0).any():  # such rows are not there
         kept = weight > 0
         X, y, weight, learner = X[kept], y[kept], weight[kept], learner.restricted_to(kept)
+        offset = rows_of(offset, kept)
     loss.check_labels(y)
     if validation is not None:
         validation = validation.with_positive_weight()
     centre = 0.0
-    if start_score is None and loss.translation_invariant:
-        y, validation, centre = centred(y, validation)
-    start = start_of(loss, y, weight, start_score)
-    check_scale(loss, y, weight, start)
+    if loss.translation_invariant:  # an offset is a shift of the labels
+        y, offset = y if offset is None else y - offset, None
+        validation = None if validation is None else validation.shifted()
+        if start_score is None:
+            y, validation, centre = centred(y, validation)
+    start = start_of(loss, y, weight, start_score, offset)
+    check_scale(loss, y, weight, start, offset)
     if validation is not None:
         check_held_scale(loss, validation, start)
     prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
@@ -97,6 +102,7 @@ def make_problem(
         n_jobs=n_jobs,
         callbacks=callbacks,
         settings=settings,
+        offset=offset,
         resume=resume,
     )
     if resume is not None and resume.fingerprint != problem.fingerprint():
@@ -112,12 +118,14 @@ def start_of(
     y: NDArray[np.float64],
     weight: NDArray[np.float64] | None,
     start_score: float | None,
+    offset: NDArray[np.float64] | None = None,
 ) -> Any:
     """The score of the null model, with several classes one for each; infinite where sums
     overflow."""
     if start_score is None:
+        beside = {} if offset is None else {"offset": offset}
         with np.errstate(over="ignore", invalid="ignore"):
-            return loss.best_constant(y, weight)
+            return loss.best_constant(y, weight, **beside)
     if isinstance(loss, Softmax):
         return np.full(loss.n_classes, float(start_score))
     return float(start_score)
@@ -139,28 +147,34 @@ _LEAST_SQUARE = float(np.finfo(float).tiny / np.finfo(float).eps ** 2)
 
 
 def check_scale(
-    loss: Loss, y: NDArray[np.float64], weight: NDArray[np.float64] | None, start: Any
+    loss: Loss,
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64] | None,
+    start: Any,
+    offset: NDArray[np.float64] | None = None,
 ) -> None:
     """Weak-learners are compared by squares of sums of residuals: raise if these overflow, or
     vanish although residuals do not."""
     total = total_weight(y, weight)
-    residual, value = _largest_at(start, loss, y)
+    residual, value = _largest_at(start, loss, y, offset)
     with np.errstate(all="ignore"):
         square = np.square(total * residual)
         finite = np.isfinite([np.sum(start), square, total * value]).all()
     if finite and (residual == 0.0 or square >= _LEAST_SQUARE):
         return
     much, happens, way = ("small", "vanish", "up") if finite else ("large", "overflow", "down")
+    beside = "" if offset is None else f", the offsets (up to {np.abs(offset).max():g})"
     raise ValueError(
-        f"y (up to {np.abs(y).max():g} in magnitude) and the weights (in sum {total:g}) are "
-        f"too {much} for {loss!r}: sums of squares {happens}. Scale them {way}."
+        f"y (up to {np.abs(y).max():g} in magnitude){beside} and the weights (in sum {total:g}) "
+        f"are too {much} for {loss!r}: sums of squares {happens}. Scale them {way}."
     )
 
 
 def check_held_scale(loss: Loss, held: Validation, start: Any) -> None:
     """The same for validation rows, which only have losses."""
+    _, value = _largest_at(start, loss, held.y, held.offset)
     with np.errstate(all="ignore"):
-        total = total_weight(held.y, held.weight) * np.float64(_largest_at(start, loss, held.y)[1])
+        total = total_weight(held.y, held.weight) * np.float64(value)
     if not np.isfinite(total):
         raise ValueError(
             f"y_val, or what is held out of y, (up to {np.abs(held.y).max():g} in magnitude) is "
@@ -168,13 +182,16 @@ def check_held_scale(loss: Loss, held: Validation, start: Any) -> None:
         )
 
 
-def _largest_at(start: Any, loss: Loss, y: NDArray[np.float64]) -> tuple[float, float]:
+def _largest_at(
+    start: Any, loss: Loss, y: NDArray[np.float64], offset: NDArray[np.float64] | None
+) -> tuple[float, float]:
     """The largest residual and the largest loss of a row at the null model."""
-    labels = np.arange(float(loss.n_classes)) if isinstance(loss, Softmax) else y
-    score = np.full((len(labels), *np.shape(start)), start)
+    if isinstance(loss, Softmax) and offset is None:
+        y = np.arange(float(loss.n_classes))
+    score = np.full((len(y), *np.shape(start)), with_offset(start, offset))
     with np.errstate(all="ignore"):
-        residual = np.abs(loss.residual(labels, score)).max(initial=0.0)
-        return float(residual), float(np.abs(loss.value(labels, score)).max(initial=0.0))
+        residual = np.abs(loss.residual(y, score)).max(initial=0.0)
+        return float(residual), float(np.abs(loss.value(y, score)).max(initial=0.0))
 
 
 def total_weight(y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:

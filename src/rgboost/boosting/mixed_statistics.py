@@ -7,6 +7,7 @@ model, is ``tables[bin_start[g] + k]``; the last bin is that of missing values.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ class MixedStatistics(MemoryStatistics):
         y: Vector,
         weight: Vector | None,
         loss: Loss,
-        start: float,
+        start: Any,
         team: Team,
     ) -> None:
         super().__init__(arrays, y, weight, loss, start, team)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,20 +27,37 @@ class Validation:
     X: Any
     y: NDArray[np.float64]
     weight: NDArray[np.float64] | None = None
+    offset: NDArray[np.float64] | None = None
+    """A known part of the score of every row; see `rgboost.boosting.boost`."""
 
     def with_positive_weight(self) -> Validation:
         """Without the rows that have no weight."""
         if self.weight is None or (self.weight > 0).all():
             return self
         kept = self.weight > 0
-        return Validation(self.X[kept], self.y[kept], self.weight[kept])
+        return Validation(self.X[kept], self.y[kept], self.weight[kept], rows_of(self.offset, kept))
+
+    def shifted(self) -> Validation:
+        """The offset as a shift of the labels."""
+        return self if self.offset is None else replace(self, y=self.y - self.offset, offset=None)
+
+
+def rows_of(values: NDArray[np.float64] | None, rows: NDArray) -> NDArray[np.float64] | None:
+    """Weights or offsets of some rows; None stays None."""
+    return None if values is None else values[rows]
+
+
+def with_offset(start: Any, offset: NDArray[np.float64] | None) -> Any:
+    """The scores of the rows at the null model; ``start`` itself if all have the same."""
+    return start if offset is None else start + offset
 
 
 @one_line
 @dataclass(frozen=True)
 class Snapshot:
     """A run as far as it got, for callbacks that want the model of the moment:
-    ``prepared.model(path, centre + start)``. ``y`` are the labels less ``centre``."""
+    ``prepared.model(path, centre + start)``. ``y`` are the labels less ``centre``, and less the
+    offset where that is a shift of them."""
 
     prepared: Prepared
     path: Path
@@ -49,15 +66,17 @@ class Snapshot:
     loss: Loss
     y: NDArray[np.float64]
     weight: NDArray[np.float64] | None
+    offset: NDArray[np.float64] | None = None
 
 
 @dataclass
 class Problem:
     """Prepared weak-learners, labels, rules, and the trace to write to.
 
-    ``start`` is the constant score of the null model (one for each of several classes). ``held``
-    are the validation rows, with ``held_arrays`` the weak-learners on them. Labels and scores are
-    counted from ``centre``: sums of labels that are far from zero would lose what tells them apart.
+    ``start`` is the constant score of the null model (one for each of several classes), to which
+    the ``offset`` of a row is added. ``held`` are the validation rows, with ``held_arrays`` the
+    weak-learners on them. Labels and scores are counted from ``centre``: sums of labels that are
+    far from zero would lose what tells them apart.
     """
 
     prepared: Prepared
@@ -75,6 +94,7 @@ class Problem:
     callbacks: tuple[Callback, ...]
     settings: dict[str, str] = field(default_factory=dict)
     """The parameters that the iterations follow; see `rgboost.boosting.state.settings_of`."""
+    offset: NDArray[np.float64] | None = None
     resume: RunState | None = None
     """The state to go on from."""
     centre: float = 0.0
@@ -93,6 +113,16 @@ class Problem:
             self.recorder.engine = self.resume.label
             self.settings = self.resume.settings
             self.rng.bit_generator.state = self.resume.rng
+
+    @property
+    def null_score(self) -> Any:
+        """The scores of the rows at the null model; one number if all have the same."""
+        return with_offset(self.start, self.offset)
+
+    @property
+    def null_score_held(self) -> Any:
+        """The same of the validation rows."""
+        return self.start if self.held is None else with_offset(self.start, self.held.offset)
 
     def _rng_state(self) -> dict[str, Any]:
         return dict(self.rng.bit_generator.state)
@@ -143,8 +173,9 @@ class Problem:
             layout, held, lasting = self.prepared.layout, self.held, self.prepared.lasting
             self._fingerprint = fingerprint(
                 lasting(self.prepared.arrays), layout.offsets, layout.group_start, layout.members,
-                self.y, self.weight, self.start, self.centre, self.loss,
+                self.y, self.weight, self.null_score, self.centre, self.loss,
                 None if held is None else (lasting(self.held_arrays), held.y, held.weight),
+                self.null_score_held,
             )  # fmt: skip
         return self._fingerprint
 
@@ -184,7 +215,14 @@ class Problem:
             recorder.sets[:n].copy() if self.prepared.set_bytes else None,
         )
         return Snapshot(
-            self.prepared, path, self.start, self.centre, self.loss, self.y, self.weight
+            self.prepared,
+            path,
+            self.start,
+            self.centre,
+            self.loss,
+            self.y,
+            self.weight,
+            self.offset,
         )
 
 

@@ -138,7 +138,7 @@ def newton_rule(problem: Problem, learning_rate: float) -> FewRowsRule:
     loss, y = problem.loss, problem.y
     if type(loss) is Squared:
         return FewRowsRule(learning_rate, np.inf, 1.0, 0.0, True)
-    curvature = curvature_of(loss, y, np.full(len(y), problem.start))
+    curvature = curvature_of(loss, y, np.full(len(y), problem.null_score))
     weight = in_units_of_the_largest(problem.weight)
     curvature = curvature if weight is None else curvature * weight
     usual = max(float(np.median(curvature)), 1e-30 * float(curvature.max()))  # a unit, so not 0

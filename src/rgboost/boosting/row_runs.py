@@ -24,7 +24,7 @@ from .few_rows_loop import FewRowsRule, run_few_rows, set_losses
 from .gram_family import gram_family
 from .loop import run_block
 from .make_problem import start_of, total_weight
-from .problem import Problem
+from .problem import Problem, rows_of, with_offset
 from .record import Record, make_record
 from .rows import make_rows, start_rows
 from .shared_blocks import Crew
@@ -110,12 +110,15 @@ class RowRuns:
     def _run(self, held: NDArray[np.bool_], seed: list[int], start_score: float | None) -> RowRun:
         problem, family = self.problem, gram_family(self.problem)
         train, others = np.flatnonzero(~held), np.flatnonzero(held)
-        y, weight = problem.y[train], _part(self.weight, train)
+        y, weight, offset = (
+            problem.y[train], rows_of(self.weight, train), rows_of(problem.offset, train),
+        )  # fmt: skip
         arrays: DenseStumps = take_rows(problem.prepared.arrays, train)
         sums = family.statistics(arrays, y, weight, Squared(), 0.0, Team(1)).bin_weights()
-        start = self.start(y, weight, start_score)
-        rows = self.make_rows(y, weight, start)
-        held_rows = self.make_rows(problem.y[others], _part(self.weight, others), start)
+        start = self.start(y, weight, start_score, offset)
+        rows = self.make_rows(y, weight, with_offset(start, offset))
+        held_start = with_offset(start, rows_of(problem.offset, others))
+        held_rows = self.make_rows(problem.y[others], rows_of(self.weight, others), held_start)
         return RowRun(
             start=start,
             learners=arrays._replace(splits=family.weighted(*sums, 0.0)),
@@ -123,21 +126,24 @@ class RowRuns:
             held_learners=take_rows(problem.prepared.arrays, others),
             held=held_rows,
             mass=total_weight(y, weight),
-            held_mass=total_weight(problem.y[others], _part(self.weight, others)),
+            held_mass=total_weight(problem.y[others], rows_of(self.weight, others)),
             rule=own_rule(problem.rule, len(y)),
             rng=np.random.default_rng(seed),
             work=self.make_work(rows),
         )
 
-    def start(self, y: Vector, weight: Vector | None, start_score: float | None) -> Any:
+    def start(
+        self, y: Vector, weight: Vector | None, start_score: float | None, offset: Vector | None
+    ) -> Any:
         """Where a run with these training rows starts from."""
         problem = self.problem
         if start_score is None and self.newton and not problem.rule.flat:
-            return problem.start + newton_step(problem.loss, y, weight, problem.start)
-        return start_of(problem.loss, y, weight, start_score)
+            score = with_offset(problem.start, offset)
+            return problem.start + newton_step(problem.loss, y, weight, score)
+        return start_of(problem.loss, y, weight, start_score, offset)
 
     def make_rows(self, y: Vector, weight: Vector | None, start: Any) -> Any:
-        """Rows at the null model."""
+        """Rows at the null model, whose scores are ``start``."""
         rows = make_rows(y, weight, start)
         start_rows(self.problem.loss.terms, rows)
         return rows
@@ -160,10 +166,6 @@ class RowRuns:
         set_losses(self.problem.loss.terms, one.rows)
         missing = one.rows.loss_sums.sum() - losses[-1]
         return losses + missing * np.linspace(0.0, 1.0, len(losses))
-
-
-def _part(weight: NDArray[np.float64] | None, rows: NDArray[np.int64]) -> Any:
-    return None if weight is None else weight[rows]
 
 
 class _RowBlock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,10 +49,10 @@ class Rows(NamedTuple):
 def make_rows(
     y: NDArray[np.float64],
     weight: NDArray[np.float64] | None,
-    start_score: float,
+    start_score: Any,
     score: NDArray[np.float64] | None = None,
 ) -> Rows:
-    """Rows at a constant score, or at given scores."""
+    """Rows at a start score, the same for all or one for each, or at given scores."""
     chunks = row_chunks(len(y)) if len(y) else np.zeros(1, np.int64)
     n_chunks = len(chunks) - 1
     return Rows(

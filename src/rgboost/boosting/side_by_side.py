@@ -59,6 +59,7 @@ class SideBySide:
         first_cell: NDArray[np.int64],
         y: Vector,
         weight: Vector | None,
+        offset: Vector | None,
         loss: Loss,
         fold: NDArray[np.int64],
         team: Team,
@@ -68,6 +69,7 @@ class SideBySide:
         self.first_cell = first_cell
         self.y = y[order]
         self.weight = np.empty(0) if weight is None else weight[order]
+        self.offset = np.empty(0) if offset is None else offset[order]
         self.terms = loss.terms
         self.team = team
         self.chunks, self.fold_of_chunk = _chunks_of_folds(np.bincount(fold))
@@ -85,7 +87,7 @@ class SideBySide:
             residual = np.empty((mine[-1] - mine[0]) * LANES)
             self.team.run(
                 evaluate_runs, self.codes, self.first_cell, lanes.ravel(), starts, self.terms,
-                self.y, self.weight, mine, residual, sums[:, first:last],
+                self.y, self.weight, self.offset, mine, residual, sums[:, first:last],
             )  # fmt: skip
             folds = self.fold_of_chunk[first:last]
             self.team.run(add_bins, self.codes, self.first_cell, residual, mine, folds, *bins)
@@ -118,7 +120,9 @@ def _batches(chunks: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 
 @kernel()
-def evaluate_runs(codes, first_cell, tables, start, terms, y, weight, chunks, residual, sums, seat):
+def evaluate_runs(
+    codes, first_cell, tables, start, terms, y, weight, offset, chunks, residual, sums, seat
+):
     """Residuals of the rows of some chunks under all runs, and sums of losses and residuals over
     each chunk; threads take chunks in turn."""
     size = _TILE * LANES
@@ -128,8 +132,9 @@ def evaluate_runs(codes, first_cell, tables, start, terms, y, weight, chunks, re
             hi = min(lo + _TILE, chunks[chunk + 1])
             n = hi - lo
             for i in range(n):
+                known = offset[lo + i] if offset.shape[0] > 0 else 0.0
                 for k in range(LANES):
-                    score[LANES * i + k] = start[k]
+                    score[LANES * i + k] = start[k] + known
                     labels[LANES * i + k] = y[lo + i]
             for g in range(first_cell.shape[0] - 1):
                 add_scores(codes[g, lo:hi], tables[LANES * first_cell[g] :], score)

@@ -43,12 +43,12 @@ def check_classes(step: StepRule, engine: str) -> None:
 def run_softmax(problem: Problem) -> None:
     """Run the iterations that are left to do, from the null model or where a run stopped."""
     terms, rule, held = problem.loss.terms, problem.rule, problem.held
-    learners, rows = _merged(problem.prepared.arrays, problem.y, problem.weight, problem.start)
+    learners, rows = _merged(problem.prepared.arrays, problem.y, problem.weight, problem.null_score)
     held_learners, held_rows = _merged(
         problem.held_arrays,
         np.empty(0) if held is None else held.y,
         None if held is None else held.weight,
-        problem.start,
+        problem.null_score_held,
     )
     n_classes = len(rows.score)
     tile = tile_of(n_classes)
@@ -70,8 +70,9 @@ def run_softmax(problem: Problem) -> None:
 def _merged(
     learners: Any, y: NDArray[np.float64], weight: NDArray[np.float64] | None, start: Any
 ) -> tuple[Any, ClassRows]:
-    """Weak-learners and rows at the null model, equal ones merged."""
-    learners, y, weight = merge_equal_rows(learners, y, weight)
+    """Weak-learners and rows at the null model, equal ones merged unless each has its offset."""
+    if np.ndim(start) == 1:
+        learners, y, weight = merge_equal_rows(learners, y, weight)
     return learners, make_class_rows(y, weight, start)
 
 

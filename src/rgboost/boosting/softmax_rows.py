@@ -41,14 +41,15 @@ class ClassScratch(NamedTuple):
 def make_class_rows(
     y: NDArray[np.float64], weight: NDArray[np.float64] | None, start: Any
 ) -> ClassRows:
-    """Rows at the scores of the null model, one for each class."""
+    """Rows at the scores of the null model, one for each class: the same for all rows, or (rows,
+    classes)."""
     chunks = row_chunks(len(y)) if len(y) else np.zeros(1, np.int64)
-    n_chunks, n_classes = len(chunks) - 1, len(start)
+    n_chunks, n_classes = len(chunks) - 1, np.shape(start)[-1]
     return ClassRows(
         label=y.astype(np.int64),
         weight=np.empty(0) if weight is None else np.array(weight, np.float64),
         weighted=weight is not None,
-        score=np.repeat(np.asarray(start, np.float64)[:, None], len(y), axis=1),
+        score=np.array(np.broadcast_to(start, (len(y), n_classes)).T, np.float64, order="C"),
         residual=np.empty((n_classes, len(y))),
         chunks=chunks,
         loss_sums=np.zeros(n_chunks),

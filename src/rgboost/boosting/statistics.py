@@ -95,9 +95,10 @@ class MemoryStatistics:
         y: Vector,
         weight: Vector | None,
         loss: Loss,
-        start: float,
+        start: Any,
         team: Team,
     ) -> None:
+        """``start`` is the score at the null model, the same for all rows or one for each."""
         self.arrays = arrays
         self.start = start
         self.loss_function = loss

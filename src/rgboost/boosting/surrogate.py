@@ -246,14 +246,16 @@ def run_surrogate(problem: Problem, memory: int, tol: float) -> None:
     """Run blocks until the iterations are used up or a block gains too little of the loss."""
     arrays, recorder, held = problem.prepared.arrays, problem.recorder, problem.held
     offsets = arrays.splits.offsets
-    loss, start = problem.loss, problem.start
+    loss = problem.loss
     size = loop_threads(problem.n_jobs, int(offsets[-1]))
     with Team(problem.n_jobs) as builders, Team(size) as team:
-        rows = MemoryStatistics(arrays, problem.y, problem.weight, loss, start, builders)
+        rows = MemoryStatistics(
+            arrays, problem.y, problem.weight, loss, problem.null_score, builders
+        )
         held_rows = None
         if held is not None:
             held_rows = MemoryStatistics(
-                problem.held_arrays, held.y, held.weight, loss, start, builders
+                problem.held_arrays, held.y, held.weight, loss, problem.null_score_held, builders
             )
         model = choose_model(problem, rows, memory)
         recorder.engine = f"surrogate ({model.name})"

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import GroupKFold
 from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from .._team import check_n_jobs
 from .._validation import check_count, check_option, check_positive
 from ..boosting import Boosted, LogProgress, ProgressBar, RunState, Trace, boost
 from ..boosting.callbacks import in_joblib
+from ..boosting.problem import with_offset
 from ..boosting.quadratic_mean import quadratic_obstacle
 from ..boosting.row_mean import can_be_plain
 from ..boosting.stopping import best_iteration
@@ -29,7 +32,7 @@ from ..steps import NewtonStep, StepRule, check_step, default_step
 from .fitted_model import FittedModelMixin
 from .folds import FoldPlan
 from .holdout import ROWS_OF_MEAN, StoppingPlan, TrainingRows
-from .rows import accepts_missing, check_held_rows, check_labels, check_rows
+from .rows import accepts_missing, check_held_rows, check_labels, check_offset, check_rows
 
 SHORT_STEPS = 0.2
 """``learning_rate="auto"``, where longer steps would follow the noise."""
@@ -49,6 +52,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
     """Parameters, the fit of a score, and the score of new rows."""
 
     input_: InputSchema
+    __metadata_request__fit: ClassVar = {"groups": UNUSED}  # asked for by ``cv``, which gets them
     _long_steps, _many_rows = SHORT_STEPS, 0
     """``learning_rate="auto"`` of a single run from so many rows on."""
 
@@ -318,6 +322,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             rows.y,
             n_iter=n_iter,
             weight=rows.weight,
+            offset=rows.offset,
             validation=rows.validation,
             early_stopping=folds.stopping.rule(rows, settings["learning_rate"]),
             callbacks=listeners,
@@ -348,31 +353,57 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         return listeners + shown
 
     def _given_validation(
-        self, X_val: Any, y_val: Any, sample_weight_val: Any
-    ) -> tuple[Any, Any, NDArray[np.float64] | None] | None:
+        self, X_val: Any, y_val: Any, sample_weight_val: Any, offset_val: Any, has_offset: bool
+    ) -> tuple[Any, Any, NDArray[np.float64] | None, NDArray[np.float64] | None] | None:
         """Validation rows as arrays; None if there are none."""
+        given = {"sample_weight_val": sample_weight_val, "offset_val": offset_val}
         if X_val is None and y_val is None:
-            if sample_weight_val is not None:
-                raise ValueError("sample_weight_val is given without X_val and y_val.")
+            for name, value in given.items():
+                if value is not None:
+                    raise ValueError(f"{name} is given without X_val and y_val.")
             return None
         if X_val is None or y_val is None:
             missing = "X_val" if X_val is None else "y_val"
             raise ValueError(f"{missing} is missing: validation rows need both X_val and y_val.")
-        return check_held_rows(self, X_val, y_val, sample_weight_val)
+        if (offset_val is not None) != has_offset:
+            first, second = ("offset", "offset_val") if has_offset else ("offset_val", "offset")
+            raise ValueError(f"{first} is given without {second}: rows of both kinds need one.")
+        X_val, y_val, weight = check_held_rows(self, X_val, y_val, sample_weight_val)
+        return X_val, y_val, weight, self._check_offset(offset_val, len(y_val), "offset_val")
+
+    def _check_offset(
+        self, given: Any, n_rows: int, name: str = "offset"
+    ) -> NDArray[np.float64] | None:
+        """Offsets as an array; those of several classes sum to 0, as the scores of a row do."""
+        n_classes = len(getattr(self, "classes_", ()))
+        offset = check_offset(given, n_rows, n_classes if n_classes > 2 else None, name)
+        if offset is None or offset.ndim == 1:
+            return offset
+        return offset - offset.mean(axis=1, keepdims=True)
 
     def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self)
         return check_rows(self, X)
 
-    def _score(self, X: Any) -> NDArray[np.float64]:
+    def _score(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
         rows = self._check_rows(X)
-        return self.model_.score(rows, check_n_jobs(self.n_jobs))
+        known = self._check_offset(offset, rows.shape[0])
+        return with_offset(self.model_.score(rows, check_n_jobs(self.n_jobs)), known)
 
-    def _staged_score(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def _staged_score(self, X: Any, offset: Any = None) -> Iterator[NDArray[np.float64]]:
         rows = self._check_rows(X)
+        known = self._check_offset(offset, rows.shape[0])
         stages = self.model_.staged_score(rows, check_n_jobs(self.n_jobs))
         n_runs = self.trace_.n_runs
-        return islice(stages, n_runs - 1, None, n_runs)
+        return (with_offset(one, known) for one in islice(stages, n_runs - 1, None, n_runs))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What `fit` takes and hands on: ``groups`` of rows go to ``cv``; a number of folds takes
+        them, too."""
+        splitter = self.cv if hasattr(self.cv, "split") else GroupKFold()
+        hands_on = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(splitter=splitter, method_mapping=hands_on)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._validation import check_not_negative
@@ -18,7 +19,7 @@ from .base import BaseRGBM, all_or_nothing
 from .class_weight import apply_class_weight
 from .documents import ATTRIBUTES, FIT, PARAMETERS
 from .holdout import TrainingRows
-from .rows import check_training_rows
+from .rows import check_groups, check_training_rows
 
 _LOSSES = """``"logistic"`` (softmax if there are more than two classes), ``"exponential"`` (two
         classes),"""
@@ -154,9 +155,12 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         y: Any,
         sample_weight: Any = None,
         *,
+        offset: Any = None,
+        groups: Any = None,
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        offset_val: Any = None,
         resume: Any = None,
     ) -> Self:
         with all_or_nothing(self):
@@ -172,12 +176,16 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
                 )
             codes = self._class_codes(y)
             weight = apply_class_weight(self.class_weight, self.classes_, codes, weight)
-            held = self._given_validation(X_val, y_val, sample_weight_val)
+            offset = self._check_offset(offset, len(y))
+            held = self._given_validation(
+                X_val, y_val, sample_weight_val, offset_val, offset is not None
+            )
             validation = None
             if held is not None:
                 check_known_classes(held[1], self.classes_)
-                validation = Validation(held[0], self._encode_labels(held[1]), held[2])
-            rows = TrainingRows(X, self._encode_labels(y), weight, validation)
+                validation = Validation(held[0], self._encode_labels(held[1]), *held[2:])
+            labels, parts = self._encode_labels(y), check_groups(groups, len(y))
+            rows = TrainingRows(X, labels, weight, validation, offset, parts)
             interrupted = self._fit_score(
                 rows, self._resolve_loss(), stratified=True, resume=resume
             )
@@ -187,31 +195,35 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
 
     fit.__doc__ = FIT.format(labels="labels")
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
         """The additive score of every row, positive for ``classes_[1]``; with more than two
-        classes (rows, classes)."""
-        return self._score(X)
+        classes (rows, classes). ``offset`` is added to it; without it, it is 0."""
+        return self._score(X, offset)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
         """Probabilities of the classes, in the order of ``classes_``."""
-        return self._probabilities(self._score(X))
+        return self._probabilities(self._score(X, offset))
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Any, offset: Any = None) -> NDArray:
         """The most probable class of every row."""
-        return self._labels(self._score(X))
+        return self._labels(self._score(X, offset))
 
-    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """The share of rows whose class is predicted."""
+        return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
+
+    def staged_decision_function(self, X: Any, offset: Any = None) -> Iterator[NDArray[np.float64]]:
         """Scores after 1, 2, ..., best_iteration_ iterations."""
-        yield from self._staged_score(X)
+        yield from self._staged_score(X, offset)
 
-    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def staged_predict_proba(self, X: Any, offset: Any = None) -> Iterator[NDArray[np.float64]]:
         """Probabilities after 1, 2, ..., best_iteration_ iterations."""
-        for score in self._staged_score(X):
+        for score in self._staged_score(X, offset):
             yield self._probabilities(score)
 
-    def staged_predict(self, X: Any) -> Iterator[NDArray]:
+    def staged_predict(self, X: Any, offset: Any = None) -> Iterator[NDArray]:
         """Predicted classes after 1, 2, ..., best_iteration_ iterations."""
-        for score in self._staged_score(X):
+        for score in self._staged_score(X, offset):
             yield self._labels(score)
 
     def _probabilities(self, score: NDArray[np.float64]) -> NDArray[np.float64]:

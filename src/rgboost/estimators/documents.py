@@ -59,7 +59,8 @@ PARAMETERS = """
         to 20,000 until early stopping ends the fit; and 100 if there are fewer than 30 rows.
     cv : int, splitter or list of (train, test) rows
         The folds of ``max_iter="cv"``: their number, for folds at random (of each class the same
-        share); or folds of yours that hold out every row once, as scikit-learn's GroupKFold does.
+        share), which do not part ``groups`` of rows that ``fit`` is given; or folds of yours that
+        hold out every row once, as scikit-learn's GroupKFold does with these groups.
     ensemble : bool
         What follows cross-validation. True: the mean of the ``cv`` models, each of the rows outside
         a fold. It predicts better than one of them and needs no further fit, and the mean of
@@ -154,8 +155,15 @@ FIT = """Fit the model to the rows of X and their {labels} y, optionally with we
         ``sample_weight`` are any numbers that are not negative; a row without weight is not there.
         Rules of ``"auto"`` and folds count rows, whatever their weights.
 
-        ``X_val, y_val`` (and ``sample_weight_val``) are validation rows for early stopping; none
-        of the training rows is held out then. ``resume`` is the file of a checkpoint
+        ``offset`` is a known part of the score, one number for each row (with more than two
+        classes, (rows, classes)): the logarithm of the exposure of a count, or the score of another
+        model. The model is what is added to it; hand the offset of new rows to ``predict``.
+
+        ``groups`` are groups of rows (not of features, which are a parameter): folds of ``cv`` and
+        rows that are held out have whole groups.
+
+        ``X_val, y_val`` (and ``sample_weight_val``, ``offset_val``) are validation rows for early
+        stopping; none of the training rows is held out then. ``resume`` is the file of a checkpoint
         (`rgboost.callbacks.Checkpoint`) of a fit to the same data with the same parameters: it
         goes on from there.
 

@@ -9,16 +9,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
 
 from .._validation import check_count
 from ..boosting import Boosted, EarlyStopping
 from ..boosting.callbacks import Callback
 from ..boosting.cross_validation import cross_validate
 from ..boosting.fold_mean import boost_mean
+from ..boosting.problem import rows_of
 from ..boosting.quadratic_mean import boost_quadratic_mean
 from ..boosting.row_mean import boost_row_mean, rows_are_faster
-from ..losses import Squared
+from ..losses import Softmax, Squared
 from .holdout import StoppingPlan, TrainingRows, count_rarest
 
 MOST_ITERATIONS = 20_000
@@ -66,10 +73,11 @@ class FoldPlan:
 
     def _enough(self, rows: TrainingRows) -> bool:
         """Whether the rows can be shared out among folds."""
-        count = not isinstance(self.cv, numbers.Integral)
-        return len(rows.present) >= FEW_ROWS and (
-            count or count_rarest(rows, self.stratified) >= self.cv
-        )
+        if len(rows.present) < FEW_ROWS:
+            return False
+        if not isinstance(self.cv, numbers.Integral):
+            return True
+        return min(count_rarest(rows, self.stratified), rows.n_groups) >= self.cv
 
     def want_mean(self, rows: TrainingRows) -> bool:
         """Whether the mean of the folds' models is wanted, if it can be had."""
@@ -118,10 +126,11 @@ class FoldPlan:
                 "leave out X_val and y_val, or give max_iter as a number."
             )
         fold = assign_folds(rows, self.cv, self.stratified, self.seed)
-        X, y, weight = rows.X, rows.y, rows.weight
+        X, y, weight, offset = rows.X, rows.y, rows.weight, rows.offset
         if weight is not None and len(rows.present) < len(y):
             present = weight > 0
             X, y, weight, fold = X[present], y[present], weight[present], fold[present]
+            offset = rows_of(offset, present)
             settings = {**settings, "learner": settings["learner"].restricted_to(present)}
         fold = (np.cumsum(np.bincount(fold) > 0) - 1)[fold]  # of folds that have such rows
         if fold.max() < 1:
@@ -129,6 +138,8 @@ class FoldPlan:
                 "cv has all rows with a positive sample_weight in one fold; use folds that have "
                 "such rows in at least two."
             )
+        if isinstance(settings["loss"], Softmax):
+            check_classes_of_folds(y.astype(np.int64), fold)
         return {
             "X": X,
             "y": y,
@@ -136,6 +147,7 @@ class FoldPlan:
             "n_iter": MOST_ITERATIONS,
             "rule": rule,
             "weight": weight,
+            "offset": offset,
             **settings,
         }
 
@@ -143,27 +155,46 @@ class FoldPlan:
 def assign_folds(rows: TrainingRows, cv: Any, stratified: bool, seed: int) -> NDArray[np.int64]:
     """The number of each row's fold; -1 where a row has no weight and no fold."""
     if not isinstance(cv, numbers.Integral):
-        return _folds_of_splits(cv, rows.y)
+        return _folds_of_splits(cv, rows.y, rows.groups)
     n_folds = check_count(cv, "cv", at_least=2)
     rarest = count_rarest(rows, stratified)
     if n_folds > rarest:
         what = "rows of the rarest class" if stratified else "rows"
         raise ValueError(f"cv={n_folds} is impossible: there are only {rarest} {what}.")
-    kind = StratifiedKFold if stratified else KFold
     present = rows.present
     fold = np.full(len(rows.y), -1, dtype=np.int64)
     y = rows.y[present]
-    split = kind(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y)
+    if rows.groups is None:
+        kind, groups = StratifiedKFold if stratified else KFold, None
+    else:
+        kind, groups = StratifiedGroupKFold if stratified else GroupKFold, rows.groups[present]
+        if n_folds > rows.n_groups:
+            raise ValueError(f"cv={n_folds} is impossible: there are only {rows.n_groups} groups.")
+    split = kind(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y, groups)
     for k, (_, held) in enumerate(split):
         fold[present[held]] = k
     return fold
 
 
-def _folds_of_splits(cv: Any, y: NDArray[np.float64]) -> NDArray[np.int64]:
+def check_classes_of_folds(label: NDArray[np.int64], fold: NDArray[np.int64]) -> None:
+    """Raise if all rows of a class are in one fold: who does not see it cannot learn it."""
+    count = np.zeros((int(fold.max()) + 1, int(label.max()) + 1), np.int64)
+    np.add.at(count, (fold, label), 1)
+    alone = (count == count.sum(axis=0)).any(axis=0) & (count.sum(axis=0) > 0)
+    if alone.any():
+        raise ValueError(
+            f"all rows of the class number {np.argmax(alone)} (from 0, as in classes_) are in one "
+            "fold of cv; use folds that share them, or give a number as max_iter."
+        )
+
+
+def _folds_of_splits(
+    cv: Any, y: NDArray[np.float64], groups: NDArray[np.int64] | None
+) -> NDArray[np.int64]:
     """Folds from a splitter of scikit-learn, or from pairs of training and test rows."""
     times, fold = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
     n_folds = 0
-    for train, held in check_cv(cv).split(np.zeros(len(y)), y):
+    for train, held in _splits(cv, y, groups):
         times[held] += 1
         fold[held] = n_folds
         n_folds += 1
@@ -174,3 +205,14 @@ def _folds_of_splits(cv: Any, y: NDArray[np.float64]) -> NDArray[np.int64]:
             "use a number of folds, KFold, GroupKFold or the like."
         )
     return fold
+
+
+def _splits(cv: Any, y: NDArray[np.float64], groups: NDArray[np.int64] | None) -> list[Any]:
+    try:
+        return list(check_cv(cv).split(np.zeros(len(y)), y, groups))
+    except ValueError as fault:
+        if groups is not None or "groups" not in str(fault):
+            raise
+        raise ValueError(
+            f"cv={cv!r} needs the group of every row; pass groups=... to fit."
+        ) from fault

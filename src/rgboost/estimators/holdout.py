@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 
 from .._validation import check_count, check_not_negative, check_option, check_real
 from ..boosting import EarlyStopping, Validation
+from ..boosting.problem import rows_of
 
 AUTO_ROWS = 2000
 """``early_stopping="auto"`` holds rows out from so many rows on."""
@@ -19,13 +20,16 @@ AUTO_ROWS = 2000
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Rows to train on, and rows to validate on if there are any. ``kept`` marks the training
-    rows among those that were given; None: all of them."""
+    """Rows to train on, and rows to validate on if there are any. Rows of one of the ``groups``
+    (0, 1, ...) stay together. ``kept`` marks the training rows among those that were given; None:
+    all of them."""
 
     X: Any
     y: NDArray[np.float64]
     weight: NDArray[np.float64] | None
     validation: Validation | None = None
+    offset: NDArray[np.float64] | None = None
+    groups: NDArray[np.int64] | None = None
     kept: NDArray[np.bool_] | None = None
 
     @property
@@ -34,6 +38,13 @@ class TrainingRows:
         if self.weight is None:
             return np.arange(len(self.y))
         return np.flatnonzero(self.weight > 0)
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are among the rows that have a weight; rows, if there are none."""
+        if self.groups is None:
+            return len(self.present)
+        return len(np.unique(self.groups[self.present]))
 
 
 def count_rarest(rows: TrainingRows, stratified: bool) -> int:
@@ -101,7 +112,10 @@ class StoppingPlan:
         return bool(self.early_stopping)
 
     def can_share(self, rows: TrainingRows, stratified: bool) -> bool:
-        """Whether there are rows to hold out: of two classes or more, if there are classes."""
+        """Whether there are rows to hold out: of two groups or more, if there are groups; else of
+        two classes or more, if there are classes."""
+        if rows.groups is not None:
+            return rows.n_groups >= 2
         if not stratified:
             return len(rows.present) * self.validation_fraction >= 1.0
         return len(self._common_classes(rows.y[rows.present])) >= 2
@@ -112,11 +126,12 @@ class StoppingPlan:
         return labels[(counts * self.validation_fraction >= 1.0) & (counts > 1)]
 
     def split(self, rows: TrainingRows, stratified: bool, seed: int) -> TrainingRows:
-        """Hold out a share of the rows with positive weight, of each class the same share.
-
-        Rows of a class that is too rare for that stay.
+        """Hold out a share of the rows with positive weight: whole groups, if there are any; else
+        of each class the same share. Rows of a class that is too rare for that stay.
         """
-        y, weight, present = rows.y, rows.weight, rows.present
+        if rows.groups is not None and rows.n_groups >= 2:
+            return self._hold(rows, *self._split_groups(rows, stratified, seed))
+        y, present = rows.y, rows.present
         shared, rare = present, present[:0]
         if stratified and self.can_share(rows, stratified):
             common = np.isin(y[present], self._common_classes(y[present]))
@@ -133,14 +148,52 @@ class StoppingPlan:
                 f"validation_fraction={self.validation_fraction} of {len(present)} rows cannot be "
                 f"held out ({fault}) Use another fraction, early_stopping=False, or X_val, y_val."
             ) from fault
-        train, held = np.sort(np.concatenate([train, rare])), np.sort(held)
-        kept = np.zeros(len(y), dtype=bool)
+        return self._hold(rows, np.concatenate([train, rare]), held)
+
+    def _split_groups(
+        self, rows: TrainingRows, stratified: bool, seed: int
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Training rows and whole groups of rows to hold out, in a random order as many as fit into
+        the share, or the smallest one. No class loses its last training row."""
+        present, groups = rows.present, rows.groups
+        assert groups is not None
+        _, group = np.unique(groups[present], return_inverse=True)
+        _, label = np.unique(rows.y[present], return_inverse=True)
+        if not stratified:
+            label = np.zeros(len(present), np.intp)
+        count = np.zeros((int(group.max()) + 1, int(label.max()) + 1), np.int64)
+        np.add.at(count, (group, label), 1)
+        size, left = count.sum(axis=1), count.sum(axis=0)
+        held = np.zeros(len(count), dtype=bool)
+        room = self.validation_fraction * len(present)
+        for g in np.random.default_rng(seed).permutation(len(count)):
+            if size[g] <= room and (left > count[g]).all():
+                held[g] = True
+                room -= size[g]
+                left = left - count[g]
+        if not held.any():
+            possible = np.flatnonzero((left > count).all(axis=1))
+            if not len(possible):
+                raise ValueError(
+                    "no group of rows can be held out: each has the only rows of a class. Use "
+                    "early_stopping=False with a number as max_iter, or X_val, y_val."
+                )
+            held[possible[np.argmin(size[possible])]] = True
+        return present[~held[group]], present[held[group]]
+
+    def _hold(
+        self, rows: TrainingRows, train: NDArray[np.intp], held: NDArray[np.intp]
+    ) -> TrainingRows:
+        """The training rows among these, with others to validate on."""
+        train, held = np.sort(train), np.sort(held)
+        kept = np.zeros(len(rows.y), dtype=bool)
         kept[train] = True
-        held_weight = None if weight is None else weight[held]
+        weight, offset = rows.weight, rows.offset
         return TrainingRows(
             rows.X[train],
-            y[train],
-            None if weight is None else weight[train],
-            Validation(rows.X[held], y[held], held_weight),
-            kept,
+            rows.y[train],
+            rows_of(weight, train),
+            Validation(rows.X[held], rows.y[held], rows_of(weight, held), rows_of(offset, held)),
+            rows_of(offset, train),
+            kept=kept,
         )

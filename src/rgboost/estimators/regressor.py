@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 
 from .._validation import check_not_negative
 from ..boosting import Validation
@@ -27,7 +28,7 @@ from ..losses.base import check_loss
 from .base import BaseRGBM, all_or_nothing
 from .documents import ATTRIBUTES, FIT, PARAMETERS
 from .holdout import TrainingRows
-from .rows import check_training_rows
+from .rows import check_groups, check_training_rows
 
 _NAMED: dict[str, Loss] = {
     "squared": Squared(),
@@ -143,18 +144,25 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         y: Any,
         sample_weight: Any = None,
         *,
+        offset: Any = None,
+        groups: Any = None,
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        offset_val: Any = None,
         resume: Any = None,
     ) -> Self:
         with all_or_nothing(self):
             X, y, weight = check_training_rows(self, X, y, sample_weight, y_numeric=True)
-            held = self._given_validation(X_val, y_val, sample_weight_val)
+            offset = self._check_offset(offset, len(y))
+            held = self._given_validation(
+                X_val, y_val, sample_weight_val, offset_val, offset is not None
+            )
             validation = None
             if held is not None:
-                validation = Validation(held[0], held[1].astype(np.float64), held[2])
-            rows = TrainingRows(X, y.astype(np.float64), weight, validation)
+                validation = Validation(held[0], held[1].astype(np.float64), *held[2:])
+            labels, parts = y.astype(np.float64), check_groups(groups, len(y))
+            rows = TrainingRows(X, labels, weight, validation, offset, parts)
             interrupted = self._fit_score(rows, self._resolve_loss(), resume=resume)
         if interrupted:
             raise KeyboardInterrupt
@@ -162,12 +170,16 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
 
     fit.__doc__ = FIT.format(labels="responses")
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predicted responses."""
-        score = self._score(X)
-        return self.loss_.inverse_link(score)
+    def predict(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
+        """Predicted responses. ``offset`` is added to the score of every row; without it, it is 0
+        (with the logarithm of an exposure as offset: predictions for an exposure of 1)."""
+        return self.loss_.inverse_link(self._score(X, offset))
 
-    def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def staged_predict(self, X: Any, offset: Any = None) -> Iterator[NDArray[np.float64]]:
         """Predictions after 1, 2, ..., best_iteration_ iterations."""
-        for score in self._staged_score(X):
+        for score in self._staged_score(X, offset):
             yield self.loss_.inverse_link(score)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """R² of the predictions, 1 at best."""
+        return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))

@@ -88,6 +88,38 @@ def check_rows(estimator: Any, X: Any, name: str = "X") -> Any:
     return clean_sparse(rows, name)
 
 
+def check_offset(
+    given: Any, n_rows: int, n_classes: int | None, name: str
+) -> NDArray[np.float64] | None:
+    """One finite number a row, or None; with several classes one for each of them."""
+    if given is None:
+        return None
+    offset = np.asarray(given, dtype=np.float64)
+    shape = (n_rows,) if n_classes is None else (n_rows, n_classes)
+    if offset.shape != shape:
+        what = "number per row" if n_classes is None else "number per row and class"
+        raise ValueError(f"{name} has shape {offset.shape}, expected {shape}: one {what}.")
+    if not np.isfinite(offset).all():
+        raise ValueError(
+            f"{name} has NaN or infinite entries; give finite numbers (log(0) is none: leave out "
+            "rows without exposure)."
+        )
+    return offset
+
+
+def check_groups(given: Any, n_rows: int) -> NDArray[np.int64] | None:
+    """The number of every row's group, or None."""
+    if given is None:
+        return None
+    groups = np.asarray(given)
+    if groups.shape != (n_rows,):
+        raise ValueError(
+            f"groups has shape {groups.shape}, expected ({n_rows},): the group of every row. "
+            "(Groups of features are a parameter of the estimator.)"
+        )
+    return np.unique(groups, return_inverse=True)[1].astype(np.int64)
+
+
 def check_weight(given: Any, n_rows: int, name: str) -> NDArray[np.float64] | None:
     """One weight a row, or None; some of them positive."""
     if given is None:

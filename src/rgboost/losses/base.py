@@ -86,13 +86,17 @@ class Loss(ABC):
         sigma = self.smoothness
         return self.strong_convexity, math.inf if sigma is None else sigma
 
-    def best_constant(self, y: Vector, weight: Vector | None = None) -> float:
-        """The constant score with the smallest (weighted) loss."""
+    def best_constant(
+        self, y: Vector, weight: Vector | None = None, offset: Vector | None = None
+    ) -> float:
+        """The constant score with the smallest (weighted) loss, beside the ``offset`` of every
+        row."""
         w = np.ones_like(y) if weight is None else weight
 
         def slope(c: float) -> float:
+            score = np.full_like(y, c) if offset is None else c + offset
             # Not a dot product: BLAS sums differently for different numbers of threads.
-            return float(np.sum(w * self.residual(y, np.full_like(y, c))))
+            return float(np.sum(w * self.residual(y, score)))
 
         low, high = -1.0, 1.0
         while slope(high) > 0.0 and high < _LARGEST_CONSTANT:

@@ -45,7 +45,11 @@ class Exponential(BinaryLoss):
         far = max(abs(low), abs(high))
         return math.exp(-far), math.exp(far)
 
-    def best_constant(self, y: Vector, weight: Vector | None = None) -> float:
+    def best_constant(
+        self, y: Vector, weight: Vector | None = None, offset: Vector | None = None
+    ) -> float:
+        if offset is not None:
+            return super().best_constant(y, weight, offset)
         positive = float(np.average(y > 0, weights=weight))
         return 0.5 * float(logit(positive))
 

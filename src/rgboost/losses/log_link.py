@@ -24,8 +24,12 @@ class LogLinkLoss(CompiledLoss):
     score_name = "log of the mean"
     zero_allowed = True
 
-    def best_constant(self, y: Vector, weight: Vector | None = None) -> float:
+    def best_constant(
+        self, y: Vector, weight: Vector | None = None, offset: Vector | None = None
+    ) -> float:
         mean = float(np.average(y, weights=weight))
+        if mean > 0.0 and offset is not None:
+            return super().best_constant(y, weight, offset)
         if mean <= 0.0:
             raise ValueError(
                 f"{self!r} needs a label greater than 0 among the rows with positive weight: "

@@ -91,7 +91,11 @@ class Logistic(BinaryLoss):
     def terms(self) -> LogisticTerms:
         return LogisticTerms(self.ridge)
 
-    def best_constant(self, y: Vector, weight: Vector | None = None) -> float:
+    def best_constant(
+        self, y: Vector, weight: Vector | None = None, offset: Vector | None = None
+    ) -> float:
+        if offset is not None:
+            return super().best_constant(y, weight, offset)
         # Two labels are two rows with the weights of all.
         w = np.ones_like(y) if weight is None else weight
         weights = np.array([w[y > 0].sum(), w[y <= 0].sum()])

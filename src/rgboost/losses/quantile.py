@@ -35,8 +35,11 @@ class PinballLoss(CompiledLoss):
     translation_invariant = True
     terms: PinballTerms
 
-    def best_constant(self, y: Vector, weight: Vector | None = None) -> float:
+    def best_constant(
+        self, y: Vector, weight: Vector | None = None, offset: Vector | None = None
+    ) -> float:
         """The weighted quantile; the smallest one where there are several."""
+        y = y if offset is None else y - offset
         level = self.terms.above / (self.terms.above + self.terms.below)
         order = np.argsort(y, kind="stable")
         below = np.cumsum(np.ones_like(y) if weight is None else weight[order])

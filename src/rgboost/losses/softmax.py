@@ -56,10 +56,12 @@ class Softmax(Loss):
     def residual(self, y: Matrix, f: Matrix) -> Matrix:
         return (y[:, None] == np.arange(self.n_classes)) - softmax(f, axis=1) - self.ridge * f
 
-    def best_constant(self, y: Matrix, weight: Matrix | None = None) -> Any:
-        """The constant scores with the smallest loss; they sum to 0.
+    def best_constant(
+        self, y: Matrix, weight: Matrix | None = None, offset: Matrix | None = None
+    ) -> Any:
+        """The constant scores with the smallest loss, beside the ``offset`` (n, C); they sum to 0.
 
-        Logarithms of the shares of the classes without a ridge; with one, Newton's method.
+        Logarithms of the shares of the classes without a ridge and an offset; else Newton's method.
         """
         share = np.bincount(y.astype(np.intp), weight, self.n_classes) / (
             len(y) if weight is None else weight.sum()
@@ -69,21 +71,37 @@ class Softmax(Loss):
                 f"{self!r} has no best constant: no row has the class {np.argmin(share)}; "
                 "number only the classes that are there."
             )
+        if offset is not None:
+            w = np.ones(len(y)) if weight is None else weight
+            return self._minimum(y, w / w.sum(), offset)
         if self.ridge == 0.0:
             return np.log(share) - np.log(share).mean()
+        none = np.zeros((self.n_classes, self.n_classes))  # a class is a row with the weight of all
+        return self._minimum(np.arange(float(self.n_classes)), share, none)
+
+    def _minimum(self, y: Matrix, share: Matrix, offset: Matrix) -> Matrix:
+        """The best constant by Newton's method; ``share`` are weights that sum to 1."""
+        classes = np.arange(self.n_classes)
+        is_class = (y[:, None] == classes).astype(np.float64)
+        # Without a ridge the loss does not change along the vector of ones: stay where it is 0.
+        fixed = self.ridge * np.eye(self.n_classes) + (
+            1.0 / self.n_classes if not self.ridge else 0
+        )
         f = np.zeros(self.n_classes)
 
         def loss_at(scores: Matrix) -> float:
-            ridge = 0.5 * self.ridge * (scores * scores).sum()
-            return float(logsumexp(scores) - (share * scores).sum() + ridge)
+            return float((share * self.value(y, scores + offset)).sum())
 
         for _ in range(100):
-            p = softmax(f)
-            slope = p - share + self.ridge * f
+            p = softmax(f + offset, axis=1)
+            slope = (share[:, None] * (p - is_class + self.ridge * (f + offset))).sum(axis=0)
             if np.abs(slope).max() < 1e-15:
                 break
-            hessian = np.diag(p + self.ridge) - np.outer(p, p)
+            weighted = share[:, None] * p
+            hessian = np.diag(weighted.sum(axis=0)) - weighted.T @ p + fixed
             move = np.linalg.solve(hessian, slope)
+            if np.abs(move).max() < 1e-14:
+                break
             while loss_at(f - move) > loss_at(f) + 1e-15 and np.abs(move).max() > 1e-12:
                 move *= 0.5
             f = f - move

@@ -30,5 +30,7 @@ class Squared(CompiledLoss):
     newton_limit = math.inf
     terms = SquaredTerms()
 
-    def best_constant(self, y: Vector, weight: Vector | None = None) -> float:
-        return float(np.average(y, weights=weight))
+    def best_constant(
+        self, y: Vector, weight: Vector | None = None, offset: Vector | None = None
+    ) -> float:
+        return float(np.average(y if offset is None else y - offset, weights=weight))

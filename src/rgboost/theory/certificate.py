@@ -144,7 +144,8 @@ def certificate(
         ):
             raise ValueError(
                 f"the loss on these rows is {mean:g}, and was {losses[-1]:g} at the end of "
-                "training; pass the X, y and sample_weight that the model was fitted to."
+                "training; pass the X, y and sample_weight that the model was fitted to. "
+                "A fit with offsets has its certificates from RecordCertificates."
             )
         return certify(ground, score, effort, radius, begun)
 

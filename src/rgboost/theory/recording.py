@@ -10,6 +10,7 @@ from typing import Any
 from .._team import check_n_jobs
 from .._validation import check_count
 from ..boosting import Progress
+from ..boosting.problem import with_offset
 from ..model import Path
 from .certificate import Certificate, certify, make_effort
 from .dual import Ground
@@ -51,7 +52,8 @@ class Certifier:
     ) -> Certificate:
         """The certificate of the model after so many iterations, which may be fewer than all."""
         begun = time.perf_counter()
-        training = Training(now.prepared, now.y, now.weight, now.loss, now.start)
+        start = with_offset(now.start, now.offset)
+        training = Training(now.prepared, now.y, now.weight, now.loss, start)
         effort = make_effort(self.tightness, tolerance, self.radius, self.max_products)
         with training.team(check_n_jobs(self.n_jobs)) as team, one_blas_thread():
             if self.begins(now) or self._known is None:

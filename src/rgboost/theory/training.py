@@ -59,17 +59,20 @@ class Snapshot(Protocol):
     def y(self) -> Vector: ...
     @property
     def weight(self) -> Vector | None: ...
+    @property
+    def offset(self) -> Vector | None: ...
 
 
 @dataclass(frozen=True)
 class Training:
-    """Rows with positive weight, prepared weak-learners on them, and the start score."""
+    """Rows with positive weight, prepared weak-learners on them, and the start score, the same for
+    all rows or one for each."""
 
     prepared: Prepared
     y: Vector
     weight: Vector | None
     loss: Loss
-    start: float
+    start: Any
 
     def team(self, n_jobs: int) -> Team:
         return Team(team_size(n_jobs, self.prepared.cells))
@@ -101,7 +104,7 @@ class Training:
             return self.start + span.rows_of_tables(tables)
         assert isinstance(span, MatrixSpan)
         assert isinstance(self.prepared, PreparedDictionary)
-        return self.start + span.rows(self.prepared.model(path, self.start).coef)
+        return self.start + span.rows(self.prepared.model(path, 0.0).coef)
 
 
 def prepare(

@@ -34,19 +34,22 @@ def cells_of(arrays):
 @pytest.mark.kernel
 @pytest.mark.parametrize("loss", [Logistic(), Poisson()], ids=repr)
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("with_offset", [False, True])
 @pytest.mark.parametrize("mixed", [False, True])
-def test_sums_are_those_of_each_run(mixed, weighted, loss):
+def test_sums_are_those_of_each_run(mixed, with_offset, weighted, loss):
     n = 700
     X, arrays, weight, fold, rng = data(mixed, weighted, n)
     y = np.where(rng.random(n) < 0.4, 1.0, -1.0 if isinstance(loss, Logistic) else 2.0)
     first = cells_of(arrays)
     tables, start = rng.normal(size=(3, first[-1])) * 0.3, np.array([0.1, -0.2, 0.3])
+    offset = rng.normal(size=n) if with_offset else None
     with Team(1) as team:
-        every, held = SideBySide(arrays, first, y, weight, loss, fold, team).look(start, tables)
+        rows = SideBySide(arrays, first, y, weight, offset, loss, fold, team)
+        every, held = rows.look(start, tables)
     cell = first[:-1, None] + arrays.codes[:, :n]
     w = np.ones(n) if weight is None else weight
     for k in range(3):
-        score = start[k] + tables[k][cell].sum(axis=0)
+        score = start[k] + tables[k][cell].sum(axis=0) + (offset if with_offset else 0.0)
         residual, value = w * loss.residual(y, score), w * loss.value(y, score)
         for rows, found in ((np.ones(n, bool), every), (fold == k, held)):
             assert found.total[k] == pytest.approx(residual[rows].sum(), abs=1e-11)
@@ -66,7 +69,7 @@ def test_threads_and_batches_change_no_bit(monkeypatch):
     for n_threads, most_rows in ((1, MOST_ROWS), (2, MOST_ROWS), (3, MOST_ROWS), (2, 9000), (1, 1)):
         monkeypatch.setattr(side_by_side, "MOST_ROWS", most_rows)
         with Team(n_threads) as team:
-            rows = SideBySide(arrays, cells_of(arrays), y, weight, Logistic(), fold, team)
+            rows = SideBySide(arrays, cells_of(arrays), y, weight, None, Logistic(), fold, team)
             found.append(rows.look(np.zeros(3), tables))
     for other in found[1:]:
         for one, same in zip(found[0], other, strict=True):

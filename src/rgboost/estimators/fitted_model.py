@@ -76,7 +76,8 @@ class FittedModelMixin:
         """What each feature contributes to the score of every row of X.
 
         Intercept and contributions, added from the first column to the last, are the raw score;
-        with more than two classes contributions are (rows, features, classes).
+        with more than two classes contributions are (rows, features, classes). An ``offset`` is no
+        part of the model, nor of this score.
         """
         rows = self._check_rows(X)
         return LocalExplanation.of(self.explain_global(), rows)

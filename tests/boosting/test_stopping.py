@@ -3,6 +3,8 @@
 import logging
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import tracemalloc
@@ -151,6 +153,33 @@ def test_logging(caplog):
     caplog.clear()
     run("direct", Squared(), n_iter=50, callbacks=[LogProgress(3600)])  # level WARNING: quiet
     assert caplog.messages == []
+
+
+VERBOSE = """
+import logging, sys
+import numpy as np
+from rgboost import RGBMRegressor
+if sys.argv[1:]:
+    logging.basicConfig(level=sys.argv[1], format="%(name)s logs %(message)s")
+RGBMRegressor(max_iter=20, verbose=2).fit(np.arange(60.0).reshape(30, 2), np.arange(30.0))
+"""
+
+
+@pytest.mark.parametrize(
+    ("level", "begins"),
+    [
+        ((), "rgboost: iteration "),
+        (("WARNING",), "rgboost: iteration "),
+        (("INFO",), "rgboost logs "),
+    ],
+)
+def test_verbose_2_shows_whether_logging_is_set_up_or_not(level, begins):
+    command = [sys.executable, "-c", VERBOSE, *level]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = done.stderr.splitlines()
+    assert lines
+    assert all(line.startswith(begins) for line in lines)
+    assert "iteration 20 of 20  train " in lines[-1]
 
 
 def interrupt_after(iterations):

@@ -133,7 +133,7 @@ class TestTarget:
         (b"", None, "the file is empty", "right file"),
         (b"\n \n", None, "the file is empty", "right file"),
         (b"\xff\xfea\x00,\x00", None, "UTF-16", "save it as UTF-8"),
-        (b"PK\x03\x04....", None, "compressed with zip", "unpack it"),
+        (b"PK\x03\x04....", None, "compressed with zip", "a name that ends in .zip"),
     ],
 )
 def test_faults(tmp_path, content, place, what, remedy):

@@ -2,8 +2,10 @@
 
 import bz2
 import gzip
+import io
 import lzma
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,21 @@ from numpy.testing import assert_array_equal
 
 from rgboost.data.readers import DataError, detect_format, iter_tables, read_table
 
-COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+def zip_files(*contents, names=("folder/data.txt",)):
+    """An archive with folders, and with what a Mac adds."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.mkdir("folder")
+        archive.writestr("__MACOSX/._data.txt", "nothing")
+        for name, content in zip(names, contents, strict=True):
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+COMPRESS = {
+    ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zip": zip_files,
+}  # fmt: skip
 LIBSVM = b"1 1:2 3:4\n-1 2:5\n"
 CSV = b"a,y\n1,2\n3,4\n"
 
@@ -21,6 +37,24 @@ def write(tmp_path, name, content):
     path = tmp_path / name
     path.write_bytes(content)
     return path
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            zip_files(CSV, CSV, names=("a.csv", "b.csv")),
+            r"has 2 files \('a.csv', 'b.csv'\), one is",
+        ),
+        (zip_files(names=()), "has 0 files"),
+        (zip_files(CSV).replace(b"\x14\x00\x00\x00", b"\x14\x00\x01\x00"), "locked by a password"),
+        (zip_files(CSV).replace(b"\0\0\x08\0", b"\0\0\x60\0"), "of another kind"),
+    ],
+)
+def test_archives_that_are_refused(tmp_path, content, message):
+    path = write(tmp_path, "data.zip", content)
+    with pytest.raises(DataError, match=rf"data.zip: .*{message}"):
+        read_table(path, format="csv")
 
 
 @pytest.mark.parametrize("ending", COMPRESS)

@@ -7,6 +7,7 @@ has. If it is a context manager too, it is entered before the run begins and lef
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -79,15 +80,22 @@ class ProgressBar:
 class LogProgress:
     """Messages of the logger ``rgboost``: one every ``every`` seconds, and one at the end.
 
-    Nothing shows unless logging is set up to show it: ``logging.basicConfig(level="INFO")``.
+    Nothing shows unless logging is set up to show it: ``logging.basicConfig(level="INFO")``. With
+    ``always``, messages that it would not show are printed to standard error.
     """
 
     def __init__(
-        self, every: float = 1.0, *, logger: str = "rgboost", level: int = logging.INFO
+        self,
+        every: float = 1.0,
+        *,
+        logger: str = "rgboost",
+        level: int = logging.INFO,
+        always: bool = False,
     ) -> None:
         self.every = check_not_negative(every, "every")
         self.logger = logger
         self.level = level
+        self.always = always
         self._forget()
 
     def _forget(self) -> None:
@@ -109,14 +117,15 @@ class LogProgress:
 
     def _say(self, progress: Progress) -> None:
         self._said_at = progress.seconds
-        logging.getLogger(self.logger).log(
-            self.level,
-            "iteration %d of %d  %s  %.1f s",
-            progress.iteration,
-            progress.n_iter,
-            describe_losses(progress),
-            progress.seconds,
+        logger = logging.getLogger(self.logger)
+        message = (
+            f"iteration {progress.iteration} of {progress.n_iter}  {describe_losses(progress)}  "
+            f"{progress.seconds:.1f} s"
         )
+        if logger.hasHandlers() and logger.isEnabledFor(self.level):
+            logger.log(self.level, message)
+        elif self.always:
+            print(f"{self.logger}: {message}", file=sys.stderr)
 
 
 class TimeLimit:

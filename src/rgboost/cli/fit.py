@@ -11,17 +11,30 @@ import typer
 from ..data.readers import Table
 from ..estimators import RGBMClassifier, RGBMRegressor
 from .errors import CommandError, ExitCode, check_writable, writing
+from .models import name_features
 from .options import with_estimator_parameters
 from .output import AsJson, print_json, print_lines
 from .progress import reporter
 from .summary import summarise, summary_lines
-from .tables import Format, FormatChoice, Read, read_rows, read_rows_like, reader_options
+from .tables import (
+    Format,
+    FormatChoice,
+    NoHeader,
+    Read,
+    read_feature_names,
+    read_rows,
+    read_rows_like,
+    reader_options,
+    take_numbers,
+)
 from .task import TaskChoice, choose_task
 
 
 @with_estimator_parameters
 def fit(
-    train: Annotated[Path, typer.Argument(help="CSV, Parquet or LIBSVM, also .gz, .bz2, .xz.")],
+    train: Annotated[
+        Path, typer.Argument(help="CSV, Parquet or LIBSVM, also .gz, .bz2, .xz, .zip.")
+    ],
     out: Annotated[Path, typer.Option(help="Where to store the model.")],
     parameters: dict[str, Any],
     target: Annotated[
@@ -35,7 +48,21 @@ def fit(
     ignore: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="Not a feature. Repeatable.")
     ] = None,
+    weight: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Weights of the rows, not a feature.")
+    ] = None,
+    offset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Known part of the score, such as the logarithm of an exposure; not a feature.",
+        ),
+    ] = None,
+    feature_names: Annotated[
+        Path | None, typer.Option(help="Names of the features of a LIBSVM file, one on a line.")
+    ] = None,
     format: Format = FormatChoice.AUTO,
+    no_header: NoHeader = False,
     read: Read = None,
     as_json: AsJson = False,
 ) -> None:
@@ -48,8 +75,9 @@ def fit(
       rgboost fit train.csv --target y --out model.rgb --valid valid.parquet
     """
     check_writable(out)
-    options = reader_options(read)
+    options = reader_options(read, no_header)
     rows = read_rows(train, target, ignore or (), format, options)
+    names = None if feature_names is None else read_feature_names(feature_names, rows)
     assert rows.y is not None  # LIBSVM always has labels, the others were given a target
     kind, reason = choose_task(task, rows.y)
     estimator = RGBMRegressor() if kind == "regression" else RGBMClassifier()
@@ -57,9 +85,16 @@ def fit(
     held = None
     if valid is not None:
         held = read_rows_like(rows, valid, target, format, options)
+    rows, given = _arguments(rows, weight, offset)
+    if held is not None:
+        held, of_held = _arguments(held, weight, offset)
+        given |= {"X_val": held.X, "y_val": held.y}
+        given |= {f"{name}_val": values for name, values in of_held.items()}
     began = time.perf_counter()
-    interrupted = _fit(estimator, rows, held)
+    interrupted = _fit(estimator, rows, given)
     seconds = time.perf_counter() - began
+    if names is not None:
+        name_features(estimator, names)
     if rows.zero_based is not None:
         estimator.zero_based_ = rows.zero_based  # for the files that are predicted
     with writing(out):
@@ -75,13 +110,19 @@ def fit(
         )
 
 
-def _fit(estimator: Any, rows: Table, held: Table | None) -> bool:
+def _arguments(rows: Table, weight: str | None, offset: str | None) -> tuple[Table, dict[str, Any]]:
+    """The features, and what else `fit` is given of the rows."""
+    rows, weights = take_numbers(rows, weight, "--weight")
+    rows, offsets = take_numbers(rows, offset, "--offset")
+    return rows, {"sample_weight": weights, "offset": offsets}
+
+
+def _fit(estimator: Any, rows: Table, given: dict[str, Any]) -> bool:
     """Fit, telling the losses; whether Ctrl-C ended it, with some iterations done."""
     told = [reporter()] if estimator.verbose else []
     estimator.set_params(callbacks=told, verbose=0)
-    validation = {} if held is None else {"X_val": held.X, "y_val": held.y}
     try:
-        estimator.fit(rows.X, rows.y, **validation)
+        estimator.fit(rows.X, rows.y, **given)
     except KeyboardInterrupt:
         if not hasattr(estimator, "model_"):
             raise

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from .errors import CommandError, ExitCode
 
@@ -28,6 +31,13 @@ def feature_names(estimator: Any) -> list[str] | None:
     """The columns that the model was fitted to, None if they had no names."""
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
+
+
+def name_features(estimator: Any, names: list[str]) -> None:
+    """Give names to the features of a model that was fitted to rows without names."""
+    found = np.array(names, dtype=object)
+    estimator.input_ = dataclasses.replace(estimator.input_, names=found)
+    estimator.feature_names_in_ = found
 
 
 def text_features(estimator: Any) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from .errors import CommandError, ExitCode
+from .losses import read_loss
 
 _DEBUG = inspect.Parameter(
     "debug",
@@ -43,7 +44,7 @@ def with_estimator_parameters(function: Callable[..., None]) -> Callable[..., No
     @functools.wraps(function)
     def command(**kwargs: Any) -> None:
         texts = {one.name: kwargs.pop(one.name) for one in found}
-        given = {name: literal(text, name) for name, text in texts.items() if text is not None}
+        given = {name: _value(text, name) for name, text in texts.items() if text is not None}
         given = {**PROGRAM_DEFAULTS, **given}
         function(**kwargs, parameters=given)
 
@@ -161,6 +162,11 @@ def _unquote(text: str) -> str:
 
 def _first_sentence(text: str) -> str:
     return re.split(r"(?<=[^.][.:])\s+(?=[A-Z\"])", text, maxsplit=1)[0].rstrip(".:")
+
+
+def _value(text: str, name: str) -> Any:
+    """The value of a parameter."""
+    return read_loss(text) if name == "loss" else literal(text, name)
 
 
 def literal(text: str, name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,13 +11,21 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ..data.readers import Table, iter_tables
-from .columns import ModelColumns
+from ..data.readers import iter_tables
+from .columns import Batch, ModelColumns
 from .errors import CommandError, ExitCode, check_writable
 from .models import is_classifier, load_model
 from .output import AsJson, print_json
 from .predictions import Columns, open_predictions, output_format
-from .tables import Format, FormatChoice, Read, file_format, reader_options
+from .tables import (
+    Format,
+    FormatChoice,
+    NoHeader,
+    Read,
+    check_header,
+    file_format,
+    reader_options,
+)
 
 BATCH_ROWS = 65_536
 BATCH_VALUES = 1 << 22
@@ -25,17 +34,24 @@ BATCH_VALUES = 1 << 22
 
 def predict(
     model: Annotated[Path, typer.Argument(help="A model that rgboost fit has stored.")],
-    data: Annotated[Path, typer.Argument(help="CSV, Parquet or LIBSVM, also .gz, .bz2, .xz.")],
+    data: Annotated[
+        Path, typer.Argument(help="CSV, Parquet or LIBSVM, also .gz, .bz2, .xz, .zip.")
+    ],
     out: Annotated[
         Path | None, typer.Option(help="A .csv or .parquet file. Default: CSV on standard output.")
     ] = None,
     id: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column to keep beside the predictions.")
     ] = None,
+    offset: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Added to the score; 0 without it. See fit."),
+    ] = None,
     proba: Annotated[
         bool, typer.Option("--proba", help="Probabilities of the classes, too.")
     ] = False,
     format: Format = FormatChoice.AUTO,
+    no_header: NoHeader = False,
     read: Read = None,
     as_json: AsJson = False,
 ) -> None:
@@ -59,9 +75,10 @@ def predict(
         )
     n_rows = 0
     with open_predictions(out) as write:
-        for table, kept in _batches(estimator, data, id, format, reader_options(read)):
-            write({**kept, **_predicted(estimator, table.X, proba)})
-            n_rows += table.n_rows
+        options = reader_options(read, no_header)
+        for batch in _batches(estimator, data, id, offset, format, options):
+            write({**batch.kept, **_predicted(estimator, batch, proba)})
+            n_rows += batch.table.n_rows
     seconds = time.perf_counter() - began
     if as_json:
         print_json({"rows": n_rows, "seconds": seconds, "out": str(out)})
@@ -70,20 +87,30 @@ def predict(
 
 
 def _batches(
-    estimator: Any, data: Path, id: str | None, format: FormatChoice, options: dict[str, Any]
-) -> Iterator[tuple[Table, Columns]]:
-    """Batches with the model's columns, and the column to keep."""
+    estimator: Any,
+    data: Path,
+    id: str | None,
+    offset: str | None,
+    format: FormatChoice,
+    options: dict[str, Any],
+) -> Iterator[Batch]:
+    """Batches with the model's columns, the column to keep, and the offset."""
     kind = file_format(data, format)
-    columns = ModelColumns(estimator, data, kind, id, options)
+    if kind == "csv":
+        check_header(data, options)
+    columns = ModelColumns(estimator, data, kind, id, offset, options)
     batch_rows = min(BATCH_ROWS, max(1024, BATCH_VALUES // estimator.n_features_in_))
     for table in iter_tables(data, None, kind, batch_rows=batch_rows, **columns.options):
         yield columns.split(table)
 
 
-def _predicted(estimator: Any, X: Any, proba: bool) -> Columns:
-    if not proba:
-        return {"prediction": estimator.predict(X)}
-    probabilities = estimator.predict_proba(X)
+def _predicted(estimator: Any, batch: Batch, proba: bool) -> Columns:
+    with warnings.catch_warnings():
+        # The features of a LIBSVM file have numbers; their names came from another file.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        if not proba:
+            return {"prediction": estimator.predict(batch.table.X, offset=batch.offset)}
+        probabilities = estimator.predict_proba(batch.table.X, offset=batch.offset)
     labels = estimator.classes_[np.argmax(probabilities, axis=1)]
     is_float = estimator.classes_.dtype.kind == "f"
     names = [f"probability_{label:{'g' if is_float else ''}}" for label in estimator.classes_]

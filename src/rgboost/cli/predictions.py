@@ -27,7 +27,7 @@ def output_format(path: Path | None) -> tuple[str, str]:
         return "csv", ""
     stem, compression = split_compression(path)
     ending = Path(stem).suffix.lower()
-    if ending == ".csv":
+    if ending == ".csv" and compression != ".zip":
         return "csv", compression
     if ending in (".parquet", ".pq") and not compression:
         return "parquet", ""

@@ -9,7 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from .errors import CommandError, ExitCode
 from .options import literal
@@ -37,10 +39,15 @@ Read = Annotated[
     ),
 ]
 
+NoHeader = Annotated[
+    bool,
+    typer.Option("--no-header", help="The first line of a CSV file is a row, not names."),
+]
 
-def reader_options(pairs: Sequence[str] | None) -> dict[str, Any]:
+
+def reader_options(pairs: Sequence[str] | None, no_header: bool = False) -> dict[str, Any]:
     """The options of the readers from texts NAME=VALUE."""
-    found = {}
+    found: dict[str, Any] = {"header": False} if no_header else {}
     for pair in pairs or ():
         name, equals, value = pair.partition("=")
         if not equals:
@@ -70,6 +77,8 @@ def read_rows(
     from .numbers import check_mostly_numbers
 
     kind = file_format(path, format)
+    if kind == "csv":
+        check_header(path, options)
     if kind == "libsvm":
         if ignore:
             raise CommandError(
@@ -99,6 +108,34 @@ def column_names(path: Path, format: str, options: dict[str, Any]) -> tuple[str,
     return first.feature_names
 
 
+def check_header(path: Path, options: dict[str, Any]) -> None:
+    """Ask if a CSV file has names at all where most of them are numbers, unless that was said."""
+    from ..data.readers import CsvOptions, DataError
+    from ..data.readers.csv_file import read_names
+
+    if "header" in options:
+        return
+    known = {field.name for field in dataclasses.fields(CsvOptions)}
+    settings = CsvOptions(**{name: options[name] for name in options if name in known})
+    names, _ = read_names(path, settings)
+    numbers = [name for name in names if _is_number(name)]
+    if 2 * len(numbers) > len(names):
+        raise DataError(
+            f"the names of the columns are mostly numbers, such as {numbers[0]}; if the first line "
+            "is a row of data, say so by --no-header, else by --read header=true",
+            path=path,
+            line=settings.skip_lines + 1,
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _name_or_position(target: str, names: Sequence[str]) -> str | int:
     """A number is the position of the column, unless a column is called so."""
     try:
@@ -120,6 +157,30 @@ def with_columns(table: Table, names: Sequence[str]) -> Table:
     return dataclasses.replace(table, X=table.X[list(names)], feature_names=tuple(names))
 
 
+def take_numbers(table: Table, name: str | None, option: str) -> tuple[Table, Any]:
+    """The table without a column, and the numbers of that column; as it is if there is no name.
+    ``option`` names it."""
+    if name is None:
+        return table, None
+    numbers = numbers_of(table, name, option)
+    return without(table, [name]), numbers
+
+
+def numbers_of(table: Table, name: str, option: str) -> NDArray[np.float64]:
+    """The numbers of a column that an option names."""
+    from ..data.readers import DataError
+
+    if table.feature_names is None:
+        raise CommandError(
+            f"{option} names a column, and LIBSVM files have none, leave it out", ExitCode.USAGE
+        )
+    check_column(name, table.feature_names, table.path, f"{option} names")
+    column = table.X[name]
+    if column.dtype.kind not in "biuf":
+        raise DataError(f"the column {name!r}, which {option} names, has texts", path=table.path)
+    return column.to_numpy(dtype=np.float64)
+
+
 def check_column(name: str, names: Sequence[str], path: Path, who: str) -> None:
     """Raise if there is no such column; ``who`` wants it."""
     from ..data.readers import DataError
@@ -132,6 +193,32 @@ def check_column(name: str, names: Sequence[str], path: Path, who: str) -> None:
         f"there is no column {shorten(name)}, which {who}; there are {', '.join(map(repr, near))}",
         path=path,
     )
+
+
+def read_feature_names(path: Path, table: Table) -> list[str]:
+    """Names for the features of a LIBSVM table, which becomes as wide as there are names."""
+    from ..data.readers import DataError
+
+    if table.format != "libsvm":
+        raise CommandError(
+            f"--feature-names is for LIBSVM files, {table.path} has names", ExitCode.USAGE
+        )
+    try:
+        names = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot be read ({error}), check the path", path=path) from error
+    for line, name in enumerate(names, 1):
+        if not name or name in names[: line - 1]:
+            what = "there is no name" if not name else f"the name {name!r} is there twice"
+            raise DataError(f"{what}, give each feature a name of its own", path=path, line=line)
+    if len(names) < table.n_features:
+        raise DataError(
+            f"there are {len(names):,} names, and {table.path} has {table.n_features:,} features; "
+            "give a name for each",
+            path=path,
+        )
+    table.X.resize((table.n_rows, len(names)))
+    return names
 
 
 WIDEST = 2**31 - 1

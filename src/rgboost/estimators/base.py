@@ -342,7 +342,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         verbose = check_count(int(self.verbose), "verbose")
         shown: list[Any] = []
         if verbose and not in_joblib():
-            shown = [ProgressBar() if verbose == 1 else LogProgress()]
+            shown = [ProgressBar() if verbose == 1 else LogProgress(always=True)]
         listeners = list(self.callbacks or [])
         for callback in listeners:
             if not callable(callback):

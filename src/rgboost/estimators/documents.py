@@ -125,8 +125,8 @@ PARAMETERS = """
     callbacks : list of callables, optional
         Called while fitting; see `rgboost.callbacks`.
     verbose : int
-        0: quiet. 1: a progress bar with the losses. 2: a log message every second instead (see
-        `rgboost.callbacks.LogProgress`). Quiet inside joblib.
+        0: quiet. 1: a progress bar with the losses. 2: a line every second instead, by the logger
+        ``rgboost`` if that shows such messages, else on standard error. Quiet inside joblib.
 """
 
 ATTRIBUTES = """

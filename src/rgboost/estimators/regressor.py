@@ -173,7 +173,8 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
     def predict(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
         """Predicted responses. ``offset`` is added to the score of every row; without it, it is 0
         (with the logarithm of an exposure as offset: predictions for an exposure of 1)."""
-        return self.loss_.inverse_link(self._score(X, offset))
+        score = self._score(X, offset)  # first: it tells if there is no model yet
+        return self.loss_.inverse_link(score)
 
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[NDArray[np.float64]]:
         """Predictions after 1, 2, ..., best_iteration_ iterations."""

@@ -162,10 +162,10 @@ def test_two_classes_are_named():
     fall = WaterfallDisplay.from_estimator(model, X, row=2)
     score = model.decision_function(X)[2]
     assert fall.score_ == score
-    assert fall.ax_.get_xlabel().startswith("log-odds of class yes: from the mean ")
+    assert fall.ax_.get_xlabel().startswith("log-odds of class yes\nfrom the mean ")
     other = WaterfallDisplay.from_estimator(model, X, row=2, label="no")
     assert other.score_ == -score
-    assert other.ax_.get_xlabel().startswith("log-odds of class no: from the mean ")
+    assert other.ax_.get_xlabel().startswith("log-odds of class no\nfrom the mean ")
     with pytest.raises(ValueError, match=r"label=1 is none of the classes \['no', 'yes'\]"):
         WaterfallDisplay.from_estimator(model, X, row=2, label=1)
     importances = ImportanceDisplay.from_estimator(model)

@@ -1,4 +1,4 @@
-"""Shape functions with the density of the data under them."""
+"""Shape functions with the density of the data above them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..explain import GlobalExplanation, ShapeFunction
+from .room import clear_of_curves, fit_labels, fit_numbers, labels_most, strip_above
 from .style import DENSITY, FAINT, LINE, MORE, SECOND, pyplot, shortened, tidy
 
 CATEGORIES_MOST = 20
@@ -16,10 +17,11 @@ CATEGORIES_MOST = 20
 
 
 class ShapeFunctionDisplay:
-    """Step plots of what features add to the score, with the data density under each.
+    """Step plots of what features add to the score, with the data density above each.
 
-    Categorical features have a bar for each category, missing values a point of their own at the
-    right. With more than two classes there is a line (or bar) for each.
+    Categorical features have a bar for each category (the heaviest ones if there are many),
+    missing values a point of their own at the right. With more than two classes there is a line
+    (or bar) for each.
 
     Parameters
     ----------
@@ -86,26 +88,56 @@ class ShapeFunctionDisplay:
         line : options of the step lines, such as ``color``.
         """
         axes = self._axes(ax, n_cols)
+        self._prepare(axes, share_y)
         lines = []
         for shape, one in zip(self.functions, axes, strict=True):
             drawn = draw_function(one, shape, **line)
             lines.append(drawn[0] if shape.classes is None else drawn)
-            spec = one.get_subplotspec()
-            if spec is None or spec.is_first_col():
-                one.set_ylabel(_what_it_adds_to(shape))
-        if lines and self.functions[0].classes is not None:
-            axes[0].legend(frameon=False, fontsize="small")
-        if share_y and lines:
-            drawn_values = [_drawn_values(shape) for shape in self.functions]
-            low = min(values.min() for values in drawn_values)
-            high = max(values.max() for values in drawn_values)
-            room = 0.06 * (high - low) or 1.0
-            for one in axes:
-                one.set_ylim(low - room, high + room)
         self.lines_ = _objects(lines)
         self.ax_ = axes
         self.figure_ = axes[0].figure if len(axes) else pyplot().figure()
+        if lines:
+            self._finish(share_y, own_figure=ax is None)
         return self
+
+    def _prepare(self, axes: Any, share_y: bool) -> None:
+        """What decides how wide the axes get, before what must fit into them is drawn.
+
+        Labels of the horizontal axis are measured when the width is known: a layout that knows
+        them would make room for labels that are about to be turned.
+        """
+        if not len(axes):
+            return
+        values = np.concatenate([_drawn_values(shape) for shape in self.functions])
+        low, high = values.min(), values.max()
+        room = 0.06 * (high - low) or 1.0
+        for shape, one in zip(self.functions, axes, strict=True):
+            spec = one.get_subplotspec()
+            if spec is None or spec.is_first_col():
+                one.set_ylabel(_what_it_adds_to(shape))
+            if share_y:
+                one.set_ylim(low - room, high + room)
+        _lay_out(axes[0])
+
+    def _finish(self, share_y: bool, own_figure: bool) -> None:
+        """What needs room that must be measured: labels, and a legend of several classes."""
+        for shape, one in zip(self.functions, self.ax_, strict=True):
+            if shape.categories is None:
+                fit_numbers(one, shape.plot_range)
+            else:
+                fit_labels(one)
+        if self.functions[0].classes is None:
+            return
+        look = {"frameon": False, "fontsize": "small"}
+        if own_figure:
+            handles = self.ax_[0].get_legend_handles_labels()
+            self.figure_.legend(*handles, **look, ncols=6, loc="outside upper center")
+        else:
+            _lay_out(self.ax_[0])
+            legend = self.ax_[0].legend(**look, ncols=3, loc="upper left")
+            high = clear_of_curves(self.ax_[0], legend)
+            for one in self.ax_ if share_y else self.ax_[:1]:
+                one.set_ylim(top=high)
 
     def _axes(self, ax: Any, n_cols: int) -> Any:
         n = len(self.functions)
@@ -117,7 +149,9 @@ class ShapeFunctionDisplay:
         columns = max(1, min(n_cols, n))
         rows = max(1, math.ceil(n / columns))
         if ax is None:
-            figure = pyplot().figure(figsize=(3.4 * columns, 2.7 * rows), layout="constrained")
+            turned = any(shape.categories is not None for shape in self.functions)
+            size = (3.4 * columns, (3.3 if turned else 2.7) * rows)
+            figure = pyplot().figure(figsize=size, layout="constrained")
             figure.get_layout_engine().set(h_pad=0.1, w_pad=0.08)
             grid = figure.add_gridspec(rows, columns)
         elif n == 1:
@@ -128,6 +162,11 @@ class ShapeFunctionDisplay:
             grid = spec.subgridspec(rows, columns) if spec else figure.add_gridspec(rows, columns)
         cells = [figure.add_subplot(grid[k // columns, k % columns]) for k in range(n)]
         return np.array(cells, dtype=object)
+
+
+def _lay_out(ax: Any) -> None:
+    """Give all axes of a figure their places, as drawing it would."""
+    ax.figure.canvas.figure.draw_without_rendering()  # of the whole, if it is a part
 
 
 def _what_it_adds_to(shape: ShapeFunction) -> str:
@@ -143,14 +182,19 @@ def draw_function(ax: Any, shape: ShapeFunction, **line: Any) -> list[Any]:
     """One function on one axes; returns what was drawn for each class."""
     labels = [shape.name] if shape.classes is None else list(shape.classes)
     colors = [LINE, SECOND, *MORE]
+    kept = None if shape.categories is None else _heaviest(shape, ax)
     drawn = []
     for c, label in enumerate(labels):
         one = shape if shape.classes is None else shape.of_class(label)
         options = {"color": colors[c % len(colors)], "label": shortened(str(label)), **line}
-        if shape.categories is None:
+        if kept is None:
             drawn.append(draw_steps(ax, one, **options))
         else:
-            drawn.append(draw_bars(ax, one, (c, len(labels)), **options))
+            drawn.append(draw_bars(ax, one, kept, (c, len(labels)), **options))
+    if kept is None:
+        _finish_steps(ax, shape)
+    else:
+        _finish_bars(ax, shape, kept)
     ax.axhline(0.0, color=FAINT, linewidth=0.8, linestyle=(0, (3, 3)), zorder=0)
     ax.set_title(shortened(shape.name), fontsize="medium")
     tidy(ax)
@@ -163,46 +207,80 @@ def draw_steps(ax: Any, shape: ShapeFunction, **line: Any) -> Any:
     edges = np.concatenate([[low], shape.cuts, [high]])
     options = {"linewidth": 1.8, **line}
     (steps,) = ax.plot(np.repeat(edges, 2)[1:-1], np.repeat(shape.values, 2), **options)
-    end = high
-    ax.xaxis.set_major_locator(_few_ticks())
     if shape.missing_weight > 0:
-        end = high + 0.14 * (high - low)
-        at = high + 0.07 * (high - low)
-        ax.plot([at], [shape.missing], "o", markersize=5, color=steps.get_color())
-        ax.annotate(
-            "missing", (at, 0.0), (0, -4), xycoords=("data", "axes fraction"), rotation=90,
-            textcoords="offset points", ha="center", va="top", fontsize="x-small", color=FAINT,
-        )  # fmt: skip
-    ax.set_xlim(low, end)
-    if not ax.child_axes:
-        draw_density(ax.inset_axes([0.0, -0.42, 1.0, 0.22], sharex=ax), shape, low, high)
+        ax.plot([_beyond(shape)], [shape.missing], "o", markersize=5, color=steps.get_color())
     return steps
 
 
-def draw_bars(ax: Any, shape: ShapeFunction, turn: tuple[int, int], **bars: Any) -> Any:
-    """A bar for each category, the heaviest ones if there are many, and one for missing values.
+def _beyond(shape: ShapeFunction) -> float:
+    """Where missing values are drawn: to the right of all others."""
+    low, high = shape.plot_range
+    return high + 0.07 * (high - low)
+
+
+def _finish_steps(ax: Any, shape: ShapeFunction) -> None:
+    """The place of missing values, and the density."""
+    from matplotlib.font_manager import FontProperties
+
+    low, high = shape.plot_range
+    ax.set_xlim(low, high)
+    if shape.missing_weight > 0:
+        at = _beyond(shape)
+        ax.set_xlim(low, high + 2.0 * (at - high))
+        ax.set_xticks([at], ["missing"], minor=True, fontsize="x-small", color=FAINT)
+        line = FontProperties(size=ax.get_xticklabels()[0].get_size()).get_size_in_points()
+        ax.tick_params(axis="x", which="minor", length=0.0, pad=5.0 + 1.3 * line)
+    if not ax.child_axes:
+        draw_density(strip_above(ax), shape, low, high)
+
+
+def _heaviest(shape: ShapeFunction, ax: Any) -> Any:
+    """The categories that are drawn: those of the largest weights for which there is room."""
+    most = min(CATEGORIES_MOST, labels_most(ax) - (shape.missing_weight > 0))
+    return np.sort(np.argsort(-shape.weights, kind="stable")[: max(1, most)])
+
+
+def draw_bars(ax: Any, shape: ShapeFunction, kept: Any, turn: tuple[int, int], **bars: Any) -> Any:
+    """A bar for each category that is kept, and one for missing values.
 
     ``turn`` is (which, of how many) bars stand side by side.
     """
-    kept = np.sort(np.argsort(-shape.weights, kind="stable")[:CATEGORIES_MOST])
-    values, weights = shape.values[kept], shape.weights[kept]
-    assert shape.categories is not None
-    labels = [shortened(str(label), 12) for label in shape.categories[kept]]
+    values = shape.values[kept]
     if shape.missing_weight > 0:
-        values, weights = np.append(values, shape.missing), np.append(weights, shape.missing_weight)
-        labels.append("missing")
+        values = np.append(values, shape.missing)
     place, (c, n) = np.arange(len(values)), turn
     width = 0.8 / n
     bars.pop("linewidth", None)
-    drawn = ax.bar(place + (c - (n - 1) / 2) * width, values, width, **bars)
-    ax.set_xticks(place, labels, rotation=45 if len(labels) > 3 else 0, fontsize="small")
+    return ax.bar(place + (c - (n - 1) / 2) * width, values, width, **bars)
+
+
+def _finish_bars(ax: Any, shape: ShapeFunction, kept: Any) -> None:
+    """Labels, how many categories are left out, and the weights."""
+    assert shape.categories is not None
+    labels = _short_labels([str(label) for label in shape.categories[kept]])
+    weights = shape.weights[kept]
+    if shape.missing_weight > 0:
+        labels, weights = [*labels, "missing"], np.append(weights, shape.missing_weight)
+    place = np.arange(len(labels))
+    ax.set_xticks(place, labels, fontsize="small")
+    ax.set_xlim(-0.6, len(labels) - 0.4)
+    left_out = len(shape.values) - len(kept)
+    if left_out:
+        words = "one\nis" if left_out == 1 else "ones\nare"
+        words = f"{left_out} lighter {words} not drawn"
+        ax.set_xlabel(words, fontsize="x-small", color=FAINT)
     if not ax.child_axes:
-        # Above, since the labels are below.
-        above = ax.inset_axes([0.0, 0.86, 1.0, 0.14], sharex=ax)
-        above.bar(place, weights, 0.8, color=DENSITY)
-        above.set_axis_off()
-        above.set_zorder(-1)
-    return drawn
+        strip = strip_above(ax)
+        strip.bar(place, weights, 0.8, color=DENSITY)
+        strip.set_ylim(0.0, 1.05 * float(weights.max()) or 1.0)
+
+
+def _short_labels(labels: list[str], most: int = 12) -> list[str]:
+    """The beginnings of long labels, or, where these are the same, beginnings and ends."""
+    found = [shortened(label, most) for label in labels]
+    if len(set(found)) == len(set(labels)):
+        return found
+    return [s if len(s) <= most else f"{s[: most // 2 - 1]}…{s[-most // 2 :]}" for s in labels]
 
 
 def _drawn_values(shape: ShapeFunction) -> Any:
@@ -232,10 +310,3 @@ def draw_density(ax: Any, shape: ShapeFunction, low: float, high: float) -> None
     height = shape.density / np.where(width > 0, width, 1.0)
     ax.bar(cells[:-1], height, width, align="edge", color=DENSITY, edgecolor="white", linewidth=0.3)
     ax.set_ylim(0.0, 1.05 * float(height.max()) or 1.0)
-    ax.set_axis_off()
-
-
-def _few_ticks() -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(4)

@@ -89,7 +89,7 @@ class WaterfallDisplay:
         ax.margins(x=0.12)
         ax.tick_params(axis="y", length=0)
         what = shortened(str(explanation.scale), 60)
-        ax.set_xlabel(f"{what}: from the mean {centered.intercept:.4g} to {self.score_:.4g}")
+        ax.set_xlabel(f"{what}\nfrom the mean {centered.intercept:.4g} to {self.score_:.4g}")
         tidy(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self

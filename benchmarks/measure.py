@@ -15,6 +15,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from numba.core.event import install_recorder
+
 REPEATS = 3
 LONG_SECONDS = {"short": 1.5, "full": 60.0}
 """A contestant whose first run took longer than this has one run."""
@@ -88,6 +90,8 @@ def _one_run(run: Run, patience: float) -> Timing:
     while True:
         _wait_for_quiet(deadline)
         one = _timed(run)
+        if one is None:
+            continue
         is_disturbed = one.others is not None and one.others > BUSY_CORES
         if not is_disturbed or time.perf_counter() >= deadline:
             return one
@@ -101,11 +105,15 @@ def _wait_for_quiet(deadline: float) -> None:
             return
 
 
-def _timed(run: Run) -> Timing:
+def _timed(run: Run) -> Timing | None:
+    """None if the run compiled code, which the next one finds."""
     gc.collect()
-    load, start = OtherLoad(), time.perf_counter()
-    result = run()
-    seconds = time.perf_counter() - start
+    with install_recorder("numba:compile") as compiled:
+        load, start = OtherLoad(), time.perf_counter()
+        result = run()
+        seconds = time.perf_counter() - start
+    if compiled.buffer:
+        return None
     others = load.cores() if seconds > _CLOCK_SECONDS else None
     parts = dict(result) if isinstance(result, dict) else {}
     return Timing(float(parts.pop("seconds", seconds)), seconds, 1, parts, others)

@@ -1,4 +1,4 @@
-"""What a user waits for before anything is fitted: import, and the first fit of a process."""
+"""What a user waits for before anything is fitted: import, and what first fits compile."""
 
 from __future__ import annotations
 
@@ -12,42 +12,61 @@ from ..measure import REPEATS
 from .base import Bench, Case, Figure
 
 FIRST_FIT = """
-import numpy as np, sklearn.base, numba, time
-from rgboost import RGBMRegressor
-X = np.random.default_rng(0).normal(size=(1000, 10))
-start = time.perf_counter()
-RGBMRegressor(max_iter=500, n_jobs=2).fit(X, X[:, 0]).predict(X)
-print(time.perf_counter() - start)
+import sys, time, numba, sklearn.base
+from rgboost.warming import PATHS
+start, used = time.perf_counter(), time.process_time()
+PATHS[sys.argv[1]]()
+print(time.perf_counter() - start, time.process_time() - used)
 """
+"""Numbers are printed: seconds, and seconds of the processor."""
+
+FIRST_FITS = (
+    "regression",
+    "regression, 30,000 rows",
+    "two classes",
+    "regression, categories",
+    "several classes",
+    "several classes, 20,000 rows",
+)
+"""Of `rgboost.warming.PATHS`: fits at the defaults that take kernels of their own."""
+
 BASE = "import sklearn.base, sklearn.utils.validation, numba"
+
+
+def cold_starts(bench: Bench) -> None:
+    """The first fit on a machine, and the first of a process there, for each kind of fit."""
+    for path in FIRST_FITS:
+        with tempfile.TemporaryDirectory() as cache:
+            for row, what in (("cold", "first fit on a machine, which compiles"),
+                              ("warm", "first fit of a process, compiled before")):  # fmt: skip
+                bench.say(f"{path}: {what}")
+                seconds, used = _printed(FIRST_FIT, path, cache)
+                note = f"{used:.1f} s of the processor"
+                bench.figures.append(
+                    Figure(f"{row}, {path}", path, what, "rgboost", seconds, "s", note=note)
+                )
 
 
 def start_up(bench: Bench) -> None:
     with tempfile.TemporaryDirectory() as cache:
-        bench.say("first fit, nothing compiled yet")
-        cold = _printed(FIRST_FIT, cache)
-        bench.say("first fit, compiled before")
-        warm = min(_printed(FIRST_FIT, cache) for _ in range(REPEATS))
         bench.say("import")
         without = min(_wall(BASE, cache) for _ in range(REPEATS))
-        imported = min(_wall(BASE + ", rgboost", cache) for _ in range(REPEATS)) - without
-    for row, what, seconds, runs in (
-        ("import", "import after scikit-learn and numba", imported, REPEATS),
-        ("cached", "first fit of a process, compiled code in the cache", warm, REPEATS),
-        ("uncached", "first fit on a machine, which compiles", cold, 1),
-    ):
-        bench.figures.append(Figure(row, "1,000 x 10", what, "rgboost", seconds, "s", runs))
+        imported = min(_wall(BASE + ", rgboost.estimators", cache) for _ in range(REPEATS))
+    what = "import after scikit-learn and numba"
+    bench.figures.append(
+        Figure("import", "nothing", what, "rgboost", imported - without, "s", REPEATS)
+    )
 
 
 def _environment(cache: str) -> dict[str, str]:
-    return {**os.environ, "NUMBA_CACHE_DIR": cache}
+    return {**os.environ, "NUMBA_CACHE_DIR": cache, "TMPDIR": cache}
 
 
-def _printed(code: str, cache: str) -> float:
-    command = [sys.executable, "-c", code]
+def _printed(code: str, argument: str, cache: str) -> list[float]:
+    command = [sys.executable, "-c", code, argument]
     environment = _environment(cache)
     out = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
-    return float(out.stdout)
+    return [float(number) for number in out.stdout.split()]
 
 
 def _wall(code: str, cache: str) -> float:
@@ -56,4 +75,7 @@ def _wall(code: str, cache: str) -> float:
     return time.perf_counter() - start
 
 
-CASES = (Case("startup", "Import and first fit", start_up, ("full",)),)
+CASES = (
+    Case("cold", "The first fit on a machine, and of a process", cold_starts),
+    Case("startup", "Import", start_up, ("full",)),
+)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .estimators import RGBMClassifier, RGBMRegressor
     from .estimators.loading import load
     from .learners import Dictionary, Stumps
+    from .warming import warm_up
 
 __version__ = "0.1.0"
 
@@ -21,6 +22,7 @@ __all__ = [
     "boost",
     "load",
     "random_then_greedy",
+    "warm_up",
 ]
 
 _HOME = {
@@ -32,6 +34,7 @@ _HOME = {
     "boost": "boosting",
     "load": "estimators",
     "random_then_greedy": "coordinate",
+    "warm_up": "warming",
 }
 """Where each name lives. It is imported when it is asked for: the program would have to wait a
 second for scikit-learn and Numba before it could show its help."""

@@ -2,7 +2,7 @@
 
 Numba facts that shape the code (0.61 to 0.68):
 
-- A module-level kernel with ``cache=True`` is found in the disk cache by the next process; a
+- A module-level kernel is found in the disk cache (`rgboost._cache`) by the next process; a
   jitted function passed as an argument, a closure or a jitclass is not. So kernels take *data*:
   a ``NamedTuple`` of arrays, whose class tells the compiler which weak-learner family or loss it
   is. `by_type` picks the function for that class at compile time.
@@ -23,6 +23,9 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
+from . import _compiling  # noqa: F401  it listens while kernels are compiled
+from ._cache import KernelCache
+
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
@@ -30,17 +33,28 @@ _OPTIONS: dict[str, Any] = {
     "no_cfunc_wrapper": True,  # nobody calls kernels from C; compiling is a tenth faster
 }
 
-scalar = functools.partial(njit, cache=True, forceinline=True, **_OPTIONS)
+
+def _compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """``njit(cache=True)``, but for where the code is kept."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        compiled = njit(**options)(function)
+        if compiled is not function:  # without JIT it is
+            compiled._cache = KernelCache(function)
+        return compiled
+
+    return decorate
+
+
+scalar = functools.partial(_compiled, forceinline=True, **_OPTIONS)
 """``@scalar()``: always inlined. For the formula of one row, so that the loop around it vectorises;
 and for work on one short column, where a call would cost more (it counts the references of every
 array in every tuple that it is given)."""
 
-kernel = functools.partial(njit, cache=True, **_OPTIONS)
+kernel = functools.partial(_compiled, **_OPTIONS)
 """``@kernel()``: compile a module-level function, release the GIL, cache it on disk."""
 
-reduction = functools.partial(
-    njit, cache=True, **{**_OPTIONS, "fastmath": {"contract", "reassoc", "nsz"}}
-)
+reduction = functools.partial(_compiled, **{**_OPTIONS, "fastmath": {"contract", "reassoc", "nsz"}})
 """``@reduction()``: a kernel that does nothing but a sum, in the order that suits the machine."""
 
 

@@ -6,12 +6,14 @@ has. If it is a context manager too, it is entered before the run begins and lef
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
+from .._compiling import NOTICE, told_by
 from .._validation import check_not_negative, check_positive
 from .trace import Progress
 
@@ -44,6 +46,7 @@ class ProgressBar:
         self.description = description
         self.console = console
         self._bar: Any = None
+        self._open: contextlib.ExitStack | None = None
 
     def __call__(self, progress: Progress) -> None:
         if self._bar is not None:
@@ -68,13 +71,18 @@ class ProgressBar:
                 console=self.console,
             )
             self._bar.add_task(self.description, total=None, losses="")
-            self._bar.start()
+            self._open = contextlib.ExitStack()
+            self._open.enter_context(self._bar)
+            self._open.enter_context(told_by(self._say_compiling))
         return self
 
+    def _say_compiling(self) -> None:
+        self._bar.update(self._bar.task_ids[0], losses=NOTICE, refresh=True)
+
     def __exit__(self, *exc_info: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
+        if self._open is not None:
+            self._open.close()
+        self._open = self._bar = None
 
 
 class LogProgress:

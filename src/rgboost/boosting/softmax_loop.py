@@ -191,7 +191,8 @@ def search_column(learners, subsets, m, k, residual, totals, work, scratch):
     left_sums = scratch.left_sums
     for c in range(n_classes):
         gather_column(learners, column, k, residual[c], totals[c], partial[:, c], scratch.one)
-        left_sums[c, : n + 1] = bins[: n + 1]
+        for s in range(n + 1):
+            left_sums[c, s] = bins[s]
     class_left_sums(learners, column, left_sums, totals)
     scores[:] = 0.0
     base = 0.0

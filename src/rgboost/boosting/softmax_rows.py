@@ -97,8 +97,9 @@ def evaluate_classes(terms, rows, chunk, lo, hi, scratch):
     ridge = terms.ridge
     values = scratch.one.values
     top, total = scratch.top[: hi - lo], scratch.total[: hi - lo]
-    top[:] = rows.score[0, lo:hi]
-    total[:] = 0.0
+    for i in range(hi - lo):
+        top[i] = rows.score[0, lo + i]
+        total[i] = 0.0
     for c in range(1, n_classes):
         score = rows.score[c, lo:hi]
         for i in range(score.shape[0]):

@@ -268,7 +268,8 @@ def bins_to_left_sums(offsets, bins, out):
     """Sums in bins, which lie as in tables, become sums left of every split."""
     for g in range(offsets.shape[0] - 1):
         a, b = offsets[g], offsets[g + 1]
-        out[a:b] = bins[a + g : b + g]
+        for s in range(a, b):  # `out[a:b] = ...` compiles the text of an error: two seconds
+            out[s] = bins[s + g]
         to_left_sums(out[a:b], b - a)
 
 

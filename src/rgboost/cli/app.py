@@ -23,20 +23,25 @@ COMMANDS = {
     "reproduce": "The paper's experiments: figures, tables and verdicts.",
     "theory": "The paper's figures of its theory.",
     "bench": "Measure the speed on this machine.",
+    "warm-up": "Compile ahead of time what fits need: for images and CI.",
     "info": "Versions and settings, for a bug report.",
 }
-"""Name and help of every command. Command ``x`` is the function ``x`` of ``rgboost.cli.x``, or the
-`typer.Typer` called ``app`` there. A command whose file does not exist is left out."""
+"""Name and help of every command. Command ``x-y`` is the function ``x_y`` of ``rgboost.cli.x_y``,
+or the `typer.Typer` called ``app`` there. A command whose file does not exist is left out."""
+
+
+def _module(name: str) -> str:
+    return name.replace("-", "_")
 
 
 def load_command(name: str) -> Any:
     """The command, ready to run."""
     with quick_imports():
-        module = importlib.import_module(f".{name}", __package__)
+        module = importlib.import_module(f".{_module(name)}", __package__)
     sub = getattr(module, "app", None)
     if sub is None:
         sub = typer.Typer(add_completion=False, rich_markup_mode=None)
-        sub.command(name)(with_debug(getattr(module, name)))
+        sub.command(name)(with_debug(getattr(module, _module(name))))
     command = typer.main.get_command(sub)
     command.name = name
     return command
@@ -84,7 +89,7 @@ def _never_called() -> None:
 
 
 for _name, _help in COMMANDS.items():
-    if importlib.util.find_spec(f"{__package__}.{_name}"):
+    if importlib.util.find_spec(f"{__package__}.{_module(_name)}"):
         app.command(_name, help=_help)(_never_called)
 
 

@@ -14,7 +14,7 @@ from .errors import CommandError, ExitCode, check_writable, writing
 from .models import name_features
 from .options import with_estimator_parameters
 from .output import AsJson, print_json, print_lines
-from .progress import reporter
+from .progress import announce_compiling, reporter
 from .summary import summarise, summary_lines
 from .tables import (
     Format,
@@ -119,10 +119,12 @@ def _arguments(rows: Table, weight: str | None, offset: str | None) -> tuple[Tab
 
 def _fit(estimator: Any, rows: Table, given: dict[str, Any]) -> bool:
     """Fit, telling the losses; whether Ctrl-C ended it, with some iterations done."""
-    told = [reporter()] if estimator.verbose else []
+    shows = bool(estimator.verbose)
+    told = [reporter()] if shows else []
     estimator.set_params(callbacks=told, verbose=0)
     try:
-        estimator.fit(rows.X, rows.y, **given)
+        with announce_compiling(shows):
+            estimator.fit(rows.X, rows.y, **given)
     except KeyboardInterrupt:
         if not hasattr(estimator, "model_"):
             raise

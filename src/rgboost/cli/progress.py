@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -39,6 +41,22 @@ class Lines:
 
         where = f"iteration {progress.iteration} of {progress.n_iter}"
         typer.echo(f"{where}  {describe_losses(progress)}", err=True)
+
+
+@contextmanager
+def announce_compiling(shows: bool) -> Iterator[None]:
+    """Tell once that kernels are compiled, before there is anything else to show. A bar says it
+    itself."""
+    from .._compiling import NOTICE, told_by
+
+    left = [NOTICE] if shows else []
+
+    def tell() -> None:
+        if left:
+            typer.echo(left.pop(), err=True)
+
+    with told_by(tell):
+        yield
 
 
 def reporter() -> Any:

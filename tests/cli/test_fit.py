@@ -98,6 +98,25 @@ def test_validation_file_in_another_format_and_order(rgboost, train, frame, tmp_
     assert "  valid 0." in done.err
 
 
+@pytest.mark.parametrize("zero_based", [True, False])
+def test_features_of_libsvm_files_have_one_numbering(rgboost, tmp_path, zero_based):
+    """The file's own: in the summary, in explanations and on the page."""
+    rng = np.random.default_rng(0)
+    X = random_array((200, 40), density=0.5, rng=rng)
+    y = X.toarray()[:, 38] + 0.01 * rng.random(200)
+    dump_svmlight_file(X.tocsr(), y, str(tmp_path / "t.svm"), zero_based=zero_based)
+    options = ("--read", f"zero_based={str(zero_based).lower()}", *FAST, "--task", "regression")
+    done = rgboost("fit", tmp_path / "t.svm", "--out", tmp_path / "m.rgb", "--json", *options)
+    name = "feature 38" if zero_based else "feature 39"
+    assert next(iter(json.loads(done.out)["importances"])) == name
+    model = package.load(tmp_path / "m.rgb")
+    assert model.explain_global().by_importance()[0].name == name
+    rgboost("explain", tmp_path / "m.rgb", "--out", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert f'"{name}"' in page
+    assert '"x38"' not in page
+
+
 class TestTask:
     @pytest.mark.parametrize(
         ("values", "task"),
@@ -245,7 +264,14 @@ class TestFaults:
         self.check(self.fit(rgboost, train, "--target", "yy"), 3, "no target column 'yy'", "'y'")
 
     def test_column_to_ignore_is_missing(self, rgboost, train):
-        self.check(self.fit(rgboost, train, "--ignore", "idd"), 3, "no column 'idd'", "'id'")
+        self.check(
+            self.fit(rgboost, train, "--ignore", "idd"), 3,
+            "no column 'idd', which --ignore names; the nearest names are 'id'",
+        )  # fmt: skip
+        self.check(
+            self.fit(rgboost, train, "--ignore", "xqw"), 3, "the columns are 'id', 'a', 'b', 'y'"
+        )
+        self.check(self.fit(rgboost, train, "--ignore", "y"), 2, "'y', which is the target")
 
     def test_wrong_value(self, rgboost, train):
         self.check(self.fit(rgboost, train, "--learning-rate", "-1"), 2, "learning_rate=-1")

@@ -258,7 +258,10 @@ BAD = [
     (lambda: fit(GOOD, LABELS * 1e300), "too large for Squared"),
     (lambda: fit(GOOD, LABELS, learning_rate=1e200), "use a smaller learning_rate"),
     (lambda: RGBMRegressor().fit(GOOD, LABELS, [1e300] * 4), "the weights .* are too large"),
-    (lambda: fit(GOOD.assign(b=np.inf), LABELS), "Input X contains infinity"),
+    (
+        lambda: fit(GOOD.assign(b=np.inf), LABELS),
+        "Input X contains infinity in column 'b', first in row 0; replace it, by NaN where",
+    ),
     (
         lambda: fit(GOOD, LABELS, categorical_features="auto"),
         "categorical_features='auto' is not known",
@@ -285,14 +288,17 @@ BAD = [
         lambda: fit(GOOD.assign(a="x"), LABELS).predict(GOOD),
         "categories that are strings at fit, and",
     ),
-    (lambda: fit(GOOD, LABELS).predict(GOOD.assign(a="x")), "column 'a' of X holds strings"),
+    (
+        lambda: fit(GOOD, LABELS).predict(GOOD.assign(a="x")),
+        "column 'a' of X holds strings .in row 0 'x'., and held numbers at fit; turn",
+    ),
     (
         lambda: fit(GOOD.assign(a="x"), LABELS, learner=Dictionary(np.eye(4))),
         "need stumps, and the learner",
     ),
     (
         lambda: fit(GOOD.assign(a=np.nan), LABELS, learner=Dictionary(np.eye(4))),
-        "Input X contains NaN",
+        "Input X contains NaN in column 'a', first in row 0; fill it in, or use stumps",
     ),
 ]
 

@@ -1,9 +1,11 @@
 """Input that is almost right: read as it is meant, or refused by name."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 
+import rgboost
 from rgboost import RGBMClassifier, RGBMRegressor
 
 
@@ -137,3 +139,109 @@ def test_labels_that_are_held_out_are_checked_too():
         model = RGBMRegressor(loss="poisson", max_iter=3, early_stopping=True, random_state=0)
         with pytest.raises(ValueError, match=r"^Poisson\(\) expects labels"):
             model.fit(X, y)
+
+
+@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_array, scipy.sparse.csc_array])
+def test_infinity_is_found_by_column_and_row(make):
+    X = np.zeros((30, 3))
+    X[:, 0], X[4, 2], X[7, 1] = np.nan, np.inf, np.nan
+    y = np.arange(30.0)
+    message = "contains infinity in column 2, first in row 4; replace it, by NaN where it means"
+    with pytest.raises(ValueError, match=f"Input X {message}"):
+        RGBMRegressor(max_iter=5).fit(make(X), y)
+    model = RGBMRegressor(max_iter=5).fit(make(np.nan_to_num(X)), y)
+    with pytest.raises(ValueError, match=f"Input X {message}"):
+        model.predict(make(X))
+    with pytest.raises(ValueError, match=f"Input X_val {message}"):
+        model.fit(make(np.nan_to_num(X)), y, X_val=make(X), y_val=y)
+
+
+def mixed_rows():
+    """What a ColumnTransformer makes of numbers and strings, without frames."""
+    X = np.empty((40, 2), dtype=object)
+    X[:, 0], X[:, 1] = np.arange(40.0), np.where(np.arange(40) % 2, "red", "blue")
+    return X, np.arange(40) % 2 + 0.01 * np.arange(40)
+
+
+@pytest.mark.parametrize("make", [np.asarray, lambda X: X.astype(str), lambda X: X.tolist()])
+def test_strings_in_arrays_are_found_by_column(make):
+    X, y = mixed_rows()
+    X[0, 1] = None
+    where = "0 of X holds strings .in row 0 '0.0'" if make(X)[0][0] == "0.0" else (
+        "1 of X holds strings .in row 1 'red'"
+    )  # fmt: skip
+    with pytest.raises(
+        ValueError, match=rf"column {where}.*name it in categorical_features.*set_output"
+    ):
+        RGBMRegressor(max_iter=5).fit(make(X), y)
+
+
+def test_arrays_of_objects_are_read_column_by_column():
+    X, y = mixed_rows()
+    model = RGBMRegressor(max_iter=20, categorical_features=[1]).fit(X, y)
+    assert list(model.input_.labels[1]) == ["blue", "red"]
+    numbers = X[:, :1]
+    numbers[3, 0], numbers[4, 0] = None, np.datetime64("NaT")
+    model = RGBMRegressor(max_iter=20).fit(numbers, y)
+    with pytest.raises(
+        ValueError, match=r"column 0 of X holds strings .*, and held numbers at fit"
+    ):
+        model.predict(X[:, 1:])
+    plain = np.array([[np.nan if k in (3, 4) else k] for k in range(40)])
+    np.testing.assert_array_equal(model.predict(numbers), model.predict(plain))
+
+
+def dates(missing):
+    days = np.arange(40).astype("datetime64[D]")
+    if missing:
+        days[3] = np.datetime64("NaT")
+    return days
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("duration", [False, True])
+def test_dates_are_refused_wherever_they_are(missing, duration):
+    days = dates(missing)
+    if duration:
+        days = days - np.datetime64("1970-01-01")
+    X, y = np.arange(40.0)[:, None], np.arange(40.0)
+    objects = np.empty((40, 1), dtype=object)
+    objects[:, 0] = list(days)
+    kind = "timedelta64" if duration else "datetime64"
+    for rows, name in ((days[:, None], "X"), ([[day] for day in days], "X"), (objects, "of X")):
+        with pytest.raises(TypeError, match=f"{name} .* types? {kind}"):
+            RGBMRegressor(max_iter=5).fit(rows, y)
+        with pytest.raises(TypeError, match=f"{name} .* types? {kind}"):
+            RGBMRegressor(max_iter=5).fit(X, y).predict(rows)
+    for labels in (days, list(days), objects[:, 0]):
+        with pytest.raises((TypeError, ValueError), match=f"y .* types? {kind}|y contains NaN"):
+            RGBMRegressor(max_iter=5).fit(X, labels)
+        with pytest.raises((TypeError, ValueError), match=f"y .* types? {kind}|y contains NaN"):
+            RGBMClassifier(max_iter=5).fit(X, labels)
+
+
+def test_a_label_that_ends_with_a_zero_byte_is_a_category_of_its_own(tmp_path):
+    labels = np.array(["a", "a\0", "a\0\0", None], dtype=object)[np.arange(80) % 4]
+    y = np.array([0.0, 1.0, 2.0, 5.0])[np.arange(80) % 4]
+    frame = pd.DataFrame({"kind": labels})
+    model = RGBMRegressor(max_iter=200, learning_rate=0.5, random_state=0).fit(frame, y)
+    assert list(model.input_.labels[0]) == ["a", "a\0", "a\0\0"]
+    model.save(tmp_path / "model")
+    for one in (model, rgboost.load(tmp_path / "model")):
+        np.testing.assert_allclose(one.predict(frame), y, atol=1e-6)
+    X, names = np.arange(80)[:, None] % 2, ["a", "a\0"] * 40
+    assert list(RGBMClassifier(max_iter=50).fit(X, names).predict(X)) == names
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([([0, 1], [2, 3]), ([2, 3], [0, 400])], "cv has the row 400, but X has 60 rows; use num"),
+        ([([0, 1], [2, 3]), ([2, -1], [0, 1])], "cv has the row -1, but X has 60 rows"),
+        ([([0, 1], [2.0, 3.0]), ([2, 3], [0, 1])], "cv has rows of the type float64"),
+    ],
+)
+def test_rows_of_cv_that_are_not_there(cv, message):
+    X = np.linspace(0, 1, 60)[:, None]
+    with pytest.raises(ValueError, match=message):
+        RGBMRegressor(cv=cv).fit(X, X[:, 0])

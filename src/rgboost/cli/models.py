@@ -42,21 +42,16 @@ def name_features(estimator: Any, names: list[str]) -> None:
 
 def text_features(estimator: Any) -> list[str]:
     """The columns whose categories are texts: they stay texts, whatever a file has in them."""
+    from ..data.input.labels import are_strings
+
     schema = getattr(estimator, "input_", None)
     if schema is None or schema.names is None:
         return []
     return [
         str(name)
         for name, labels in zip(schema.names, schema.labels, strict=True)
-        if labels is not None and labels.dtype.kind == "U"
+        if labels is not None and are_strings(labels)
     ]
-
-
-def shown_names(estimator: Any) -> list[str]:
-    """Names of the features for people; a LIBSVM file's features go by its own numbers."""
-    first = 1 if getattr(estimator, "zero_based_", None) is False else 0
-    numbers = [f"feature {g + first}" for g in range(estimator.n_features_in_)]
-    return feature_names(estimator) or numbers
 
 
 def is_classifier(estimator: Any) -> bool:

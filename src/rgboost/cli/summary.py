@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .models import is_classifier, shown_names
+from .models import is_classifier
 from .output import columns
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def summarise(
 def most_important(estimator: Any, most: int = MOST_IMPORTANT) -> list[tuple[str, float]]:
     """The features with the largest importances, largest first; none that has none."""
     importances = np.asarray(estimator.feature_importances_)
-    names = shown_names(estimator)
+    names = estimator._feature_names()
     order = np.argsort(-importances, kind="stable")[:most]
     return [(names[g], float(importances[g])) for g in order if importances[g] > 0]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -93,6 +92,12 @@ def read_rows(
         )
     names = column_names(path, kind, options)
     column = find_target(names, _name_or_position(target, names), path)
+    for name in ignore:
+        check_column(name, names, path, "--ignore names")
+    if column in ignore:
+        raise CommandError(
+            f"--ignore names {column!r}, which is the target; leave it out", ExitCode.USAGE
+        )
     table = without(read_table(path, column, kind, **options), ignore)
     if kind == "csv":  # a Parquet file says itself what is text
         check_mostly_numbers(table, column, options)
@@ -147,8 +152,6 @@ def _name_or_position(target: str, names: Sequence[str]) -> str | int:
 def without(table: Table, ignore: Sequence[str]) -> Table:
     """The table less some columns."""
     names = table.feature_names or ()
-    for name in ignore:
-        check_column(name, names, table.path, "--ignore names")
     return with_columns(table, [name for name in names if name not in ignore])
 
 
@@ -185,13 +188,12 @@ def check_column(name: str, names: Sequence[str], path: Path, who: str) -> None:
     """Raise if there is no such column; ``who`` wants it."""
     from ..data.readers import DataError
     from ..data.readers.errors import shorten
+    from ..data.readers.frames import names_like
 
     if name in names:
         return
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4) or names[:10]
     raise DataError(
-        f"there is no column {shorten(name)}, which {who}; there are {', '.join(map(repr, near))}",
-        path=path,
+        f"there is no column {shorten(name)}, which {who}; {names_like(name, names)}", path=path
     )
 
 

@@ -91,5 +91,10 @@ class FittedModelMixin:
         raise NotImplementedError
 
     def _feature_names(self) -> Sequence[str]:
+        """Names of the features for people; those of a LIBSVM file go by its own numbers."""
         names = getattr(self, "feature_names_in_", None)
-        return [f"x{g}" for g in range(self.n_features_in_)] if names is None else list(names)
+        if names is not None:
+            return [str(name) for name in names]
+        zero_based = getattr(self, "zero_based_", None)
+        name, first = ("x", 0) if zero_based is None else ("feature ", 0 if zero_based else 1)
+        return [f"{name}{g + first}" for g in range(self.n_features_in_)]

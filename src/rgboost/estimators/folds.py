@@ -195,6 +195,7 @@ def _folds_of_splits(
     times, fold = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
     n_folds = 0
     for train, held in _splits(cv, y, groups):
+        train, held = _row_numbers(train, len(y)), _row_numbers(held, len(y))
         times[held] += 1
         fold[held] = n_folds
         n_folds += 1
@@ -216,3 +217,19 @@ def _splits(cv: Any, y: NDArray[np.float64], groups: NDArray[np.int64] | None) -
         raise ValueError(
             f"cv={cv!r} needs the group of every row; pass groups=... to fit."
         ) from fault
+
+
+def _row_numbers(rows: Any, n_rows: int) -> NDArray[np.intp]:
+    numbers = np.asarray(rows)
+    if numbers.dtype.kind not in "iu" or numbers.ndim != 1:
+        raise ValueError(
+            f"cv has rows of the type {numbers.dtype} in {numbers.ndim} dimension(s); use pairs of "
+            "arrays of row numbers, for training and to hold out."
+        )
+    wrong = numbers[(numbers < 0) | (numbers >= n_rows)]
+    if len(wrong):
+        raise ValueError(
+            f"cv has the row {wrong[0]}, but X has {n_rows} rows; use numbers from 0 to "
+            f"{n_rows - 1}."
+        )
+    return numbers

@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_array,
+    column_or_1d,
+    validate_data,
+)
 
 from ..data.input import (
     InputSchema,
@@ -21,17 +27,16 @@ from ..learners import LearnerFamily
 from ..losses import Loss
 from .holdout import TrainingRows
 
-_RULES: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": (np.float64, np.float32)}
+_RULES: dict[str, Any] = {
+    "accept_sparse": ("csr", "csc"),
+    "dtype": (np.float64, np.float32),
+    "ensure_all_finite": False,  # see `check_finite`, which names the column
+}
 
 
 def accepts_missing(learner: Any) -> bool:
     """Whether NaN may stand for missing values: stumps have a bin for them."""
     return learner.accepts_missing if isinstance(learner, LearnerFamily) else True
-
-
-def _rules(estimator: Any) -> dict[str, Any]:
-    allowed = accepts_missing(estimator.learner)
-    return {**_RULES, "ensure_all_finite": "allow-nan" if allowed else True}
 
 
 def check_training_rows(
@@ -42,11 +47,12 @@ def check_training_rows(
     Names and categories are stored in the estimator.
     """
     matrix, schema = learn_input(X, estimator.categorical_features)
-    X, y = validate_data(estimator, matrix, read_labels(y, "y"), **_rules(estimator), **rules)
+    X, y = validate_data(estimator, matrix, read_labels(y, "y"), **_RULES, **rules)
     X = clean_sparse(X, "X")
     if schema is None:
         schema = plain_schema(X.shape[1], estimator.categorical_features)
     estimator.input_ = schema
+    check_finite(estimator, X, "X")
     if schema.names is not None:
         estimator.feature_names_in_ = schema.names
     return X, y, check_weight(sample_weight, len(y), "sample_weight")
@@ -83,9 +89,36 @@ def check_rows(estimator: Any, X: Any, name: str = "X") -> Any:
     schema: InputSchema = estimator.input_
     who = type(estimator).__name__
     matrix = read_input(X, schema, who)
-    rows = check_array(matrix, input_name=name, estimator=estimator, **_rules(estimator))
+    rows = check_array(matrix, input_name=name, estimator=estimator, **_RULES)
     check_same_number(schema.n_features, rows.shape[1], who)
-    return clean_sparse(rows, name)
+    rows = clean_sparse(rows, name)
+    check_finite(estimator, rows, name)
+    return rows
+
+
+def check_finite(estimator: Any, X: Any, name: str) -> None:
+    """Raise for infinity, and for NaN if the weak-learners cannot take it; the error names the
+    column."""
+    allowed = accepts_missing(estimator.learner)
+    try:
+        assert_all_finite(X, allow_nan=allowed)
+        return
+    except ValueError:
+        pass
+    entries = scipy.sparse.coo_array(X) if scipy.sparse.issparse(X) else None
+    values = X if entries is None else entries.data
+    what, wrong = "infinity", np.isinf(values)
+    remedy = "replace it" + ", by NaN where it means a missing value" * allowed
+    if not wrong.any():
+        what, wrong = "NaN", np.isnan(values)
+        remedy = f"fill it in, or use stumps: {estimator.learner!r} takes no missing values"
+    place = np.argwhere(wrong)[0]
+    row, g = place if entries is None else (entries.row[place[0]], entries.col[place[0]])
+    names = estimator.input_.names
+    column = g if names is None else repr(names[g])
+    raise ValueError(
+        f"Input {name} contains {what} in column {column}, first in row {row}; {remedy}."
+    )
 
 
 def check_offset(

@@ -13,14 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.input import InputSchema
+from ..data.input.labels import are_strings
 from .errors import StorageError
 from .schema import require
 
 Tensors = Mapping[str, NDArray]
-
-_WIDE_LEAST = 16 << 20
-_WIDE_MOST = 64
-"""An array of strings gives each the room of the longest: at most so many times the text."""
 
 
 def encode_texts(texts: Sequence[str], name: str) -> dict[str, NDArray]:
@@ -55,11 +52,9 @@ def encode_input(schema: InputSchema) -> dict[str, NDArray]:
     found = {g: labels for g, labels in enumerate(schema.labels) if labels is not None}
     if not found:
         return tensors
-    is_text = np.array([labels.dtype.kind == "U" for labels in found.values()], np.uint8)
-    texts = [str(t) for labels in found.values() if labels.dtype.kind == "U" for t in labels]
-    numbers = [labels for labels in found.values() if labels.dtype.kind != "U"]
-    for labels in found.values():
-        _check_width(labels.dtype.itemsize * len(labels), sum(map(len, texts)))
+    is_text = np.array([are_strings(labels) for labels in found.values()], np.uint8)
+    texts = [str(t) for labels in found.values() if are_strings(labels) for t in labels]
+    numbers = [labels for labels in found.values() if not are_strings(labels)]
     return {
         **tensors,
         "labels.features": np.array(list(found), np.int64),
@@ -109,16 +104,7 @@ def _decode_labels(tensors: Tensors, texts: list[str], n_features: int) -> Any:
         if kind:
             own = texts[n_texts : n_texts + size]
             n_texts += size
-            _check_width(4 * max(map(len, own), default=0) * size, sum(map(len, own)))
-            yield g, np.array(own, dtype=str)
+            yield g, np.array(own, dtype=object)
         else:
             yield g, numbers[n_numbers : n_numbers + size].copy()
             n_numbers += size
-
-
-def _check_width(n_bytes: int, n_characters: int) -> None:
-    if n_bytes > max(_WIDE_LEAST, _WIDE_MOST * n_characters):
-        raise StorageError(
-            "The labels of its categories differ too much in length: all take the room of the "
-            "longest; shorten that."
-        )

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .labels import kind_of, missing_objects
+from .labels import kind_of, missing_objects, refuse_dates, wrong_type
 from .names import check_unique, string_names
 
 
@@ -41,11 +41,23 @@ class ColumnTable:
 
 def as_table(X: Any) -> ColumnTable | None:
     """The columns of a frame or of an array of objects; None for what is already a matrix."""
-    if scipy.sparse.issparse(X) or isinstance(X, list | tuple):
+    if scipy.sparse.issparse(X):
         return None
+    if isinstance(X, list | tuple):
+        X = _array_of(X)
     if isinstance(X, np.ndarray):
+        refuse_dates(X.dtype, "X")
         return _object_array(X) if X.dtype.kind in "OUS" and X.ndim == 2 else None
     return _frame(X)
+
+
+def _array_of(rows: Any) -> NDArray:
+    """Rows that are lists; numbers beside strings stay numbers."""
+    try:
+        array = np.array(rows)
+        return np.array(rows, dtype=object) if array.dtype.kind in "US" else array
+    except ValueError:  # of different lengths, which scikit-learn has words for
+        return np.empty(0)
 
 
 def _object_array(X: NDArray) -> ColumnTable:
@@ -93,10 +105,7 @@ def _column(series: Any, title: str) -> Column:
         column = _objects(series, False)
         kind = kind_of(column.values, column.missing, title)
         return ObjectColumn(column.values, column.missing, kind == "strings")
-    raise TypeError(
-        f"{title} has the type {dtype}; turn it into numbers (for a date, say, the days since "
-        "another one) or strings, or drop it."
-    )
+    raise wrong_type(dtype, title)
 
 
 def _objects(series: Any, declared: bool) -> ObjectColumn:

@@ -22,7 +22,22 @@ def missing_objects(values: Values) -> NDArray[np.bool_]:
 def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(value, np.datetime64 | np.timedelta64):  # the second counts as a Real
+        return bool(np.isnat(value))
     return isinstance(value, numbers.Real | decimal.Decimal) and bool(value != value)
+
+
+def refuse_dates(kind: Any, title: str) -> None:
+    """Raise for a type of dates or durations: as numbers they would mean their unit."""
+    if np.dtype(kind).kind in "mM":
+        raise wrong_type(kind, title)
+
+
+def wrong_type(kind: Any, title: str) -> TypeError:
+    return TypeError(
+        f"{title} has the type {kind}; turn it into numbers (for a date, say, the days since "
+        "another one) or strings, or drop it."
+    )
 
 
 def kind_of(values: Values, missing: NDArray[np.bool_], name: str) -> Kind | None:
@@ -33,7 +48,7 @@ def kind_of(values: Values, missing: NDArray[np.bool_], name: str) -> Kind | Non
     if all(issubclass(t, str) for t in types):
         return "strings"
     number = (numbers.Real, decimal.Decimal, np.bool_)
-    if all(issubclass(t, number) for t in types):
+    if all(issubclass(t, number) and t is not np.timedelta64 for t in types):
         return "numbers"
     kinds = ", ".join(sorted(t.__name__ for t in types))
     raise TypeError(
@@ -53,13 +68,21 @@ def as_numbers(values: Values, missing: NDArray[np.bool_], name: str) -> NDArray
 
 
 def find_labels(values: Values, missing: NDArray[np.bool_], name: str) -> NDArray:
-    """The distinct labels of a column in sorted order: an array of strings or of numbers."""
+    """The distinct labels of a column in sorted order: objects that are strings, or numbers.
+
+    NumPy's own strings would lose zero bytes at their end.
+    """
     kind = kind_of(values, missing, name)
     if kind == "strings":
-        return np.array(sorted(set(values[~missing])), dtype=str)
+        return np.array(sorted(set(values[~missing])), dtype=object)
     if kind == "numbers":
         return np.unique(as_numbers(values[~missing], missing[~missing], name))
     return np.empty(0)
+
+
+def are_strings(labels: NDArray) -> bool:
+    """Whether the labels that `find_labels` found are strings."""
+    return bool(labels.dtype == object)
 
 
 def encode_labels(
@@ -67,7 +90,7 @@ def encode_labels(
 ) -> NDArray[np.float64]:
     """The number of each label, NaN where it is missing or not among ``labels``."""
     kind = kind_of(values, missing, name)
-    expected: Kind = "strings" if labels.dtype.kind == "U" else "numbers"
+    expected: Kind = "strings" if are_strings(labels) else "numbers"
     if kind is not None and len(labels) and kind != expected:
         raise TypeError(
             f"{name} had categories that are {expected} at fit, and has {kind} now; give it the "

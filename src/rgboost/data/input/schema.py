@@ -42,7 +42,7 @@ def learn_input(X: Any, categorical_features: Any) -> tuple[Any, InputSchema | N
     """(matrix, schema) of training rows. What is a matrix already is returned as it is, without a
     schema: its number of columns is not checked here; see `plain_schema`."""
     table = as_table(X)
-    if table is None or _plain_objects(table, categorical_features):
+    if table is None:
         return X, None
     n_features = len(table.columns)
     by_type = isinstance(categorical_features, str) and categorical_features == "from_dtype"
@@ -57,7 +57,7 @@ def learn_input(X: Any, categorical_features: Any) -> tuple[Any, InputSchema | N
             found = find_labels(column.values, column.missing, table.title(g))
         labels.append(found)
     schema = InputSchema(table.names, mask, tuple(labels))
-    return _matrix(table, schema), schema
+    return _matrix(table, schema, _advice_at_fit(table)), schema
 
 
 def plain_schema(n_features: int, categorical_features: Any) -> InputSchema:
@@ -71,14 +71,25 @@ def read_input(X: Any, schema: InputSchema, who: str) -> Any:
     """The matrix of other rows, or an error that says how their columns differ from fit's."""
     table = as_table(X)
     has_labels = any(labels is not None for labels in schema.labels)
-    if table is None or (table.names is None and not has_labels and _all_objects(table)):
+    if table is None:
         check_same_names(schema.names, None, who)
         if has_labels:
             _refuse_plain(schema)
         return X
     check_same_names(schema.names, table.names, who)
     check_same_number(schema.n_features, len(table.columns), who)
-    return _matrix(table, schema)
+    return _matrix(table, schema, "and held numbers at fit; turn it into numbers, as it was then.")
+
+
+def _advice_at_fit(table: ColumnTable) -> str:
+    """What to do with strings in a column that is not categorical."""
+    advice = "and is not categorical; name it in categorical_features, or turn it into numbers"
+    if table.names is None:  # made by a ColumnTransformer, most often
+        advice += (
+            "; or give a data frame, whose columns of strings are categorical (scikit-learn's "
+            "transformers make one after set_output(transform='pandas'))"
+        )
+    return f"{advice}."
 
 
 def _refuse_plain(schema: InputSchema) -> None:
@@ -88,16 +99,6 @@ def _refuse_plain(schema: InputSchema) -> None:
         f"X is a matrix of numbers, but column {name} had labels of categories at fit; give a "
         "data frame, or an array of objects, with the columns of fit."
     )
-
-
-def _all_objects(table: ColumnTable) -> bool:
-    return all(isinstance(column, ObjectColumn) for column in table.columns)
-
-
-def _plain_objects(table: ColumnTable, categorical_features: Any) -> bool:
-    """An array of objects without a list of categories is a matrix, if its objects are numbers."""
-    listed = categorical_features is not None and not isinstance(categorical_features, str)
-    return table.names is None and _all_objects(table) and not listed and len(table.columns) > 0
 
 
 def _listed(features: Any, n_features: int, names: NDArray[np.object_] | None) -> NDArray[np.bool_]:
@@ -112,27 +113,26 @@ def _listed(features: Any, n_features: int, names: NDArray[np.object_] | None) -
     return feature_mask(features, n_features, None if names is None else list(names), parameter)
 
 
-def _matrix(table: ColumnTable, schema: InputSchema) -> NDArray[np.floating]:
-    """Columns side by side; float32 if all are."""
+def _matrix(table: ColumnTable, schema: InputSchema, advice: str) -> NDArray[np.floating]:
+    """Columns side by side; float32 if all are. ``advice`` is for strings among the numbers."""
     numbers = [c for c in table.columns if not isinstance(c, ObjectColumn)]
     single = len(numbers) == len(table.columns) and all(c.dtype == np.float32 for c in numbers)
     out = np.empty(
         (table.n_rows, len(table.columns)), np.float32 if single else np.float64, order="F"
     )
     for g, column in enumerate(table.columns):
-        out[:, g] = _numbers(column, schema, g, table.title(g))
+        out[:, g] = _numbers(column, schema.labels[g], table.title(g), advice)
     return out
 
 
-def _numbers(column: Any, schema: InputSchema, g: int, title: str) -> NDArray[np.floating]:
-    labels = schema.labels[g]
+def _numbers(column: Any, labels: NDArray | None, title: str, advice: str) -> NDArray[np.floating]:
     if isinstance(column, ObjectColumn):
         if labels is not None:
             return encode_labels(column.values, column.missing, labels, title)
         if kind_of(column.values, column.missing, title) == "strings":
+            row = int(np.argmin(column.missing))
             raise ValueError(
-                f"{title} holds strings, and is not among the categorical columns of fit; name it "
-                "in categorical_features, or turn it into numbers."
+                f"{title} holds strings (in row {row} {column.values[row]!r:.40}), {advice}"
             )
         return as_numbers(column.values, column.missing, title)
     if labels is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .labels import as_numbers, kind_of, missing_objects
+from .labels import as_numbers, kind_of, missing_objects, refuse_dates
 
 
 def read_labels(y: Any, name: str) -> Any:
@@ -19,6 +19,8 @@ def read_labels(y: Any, name: str) -> Any:
         y = _from_list(y)
     elif not isinstance(y, np.ndarray):
         y = _from_series(y, name)
+    if isinstance(y, np.ndarray):
+        refuse_dates(y.dtype, name)
     if isinstance(y, np.ndarray) and y.dtype == object and y.ndim == 1:
         return _from_objects(y, name)
     return y
@@ -38,7 +40,8 @@ def _from_objects(y: NDArray[np.object_], name: str) -> NDArray:
 
 
 def _from_list(y: Any) -> Any:
-    mixed = y is not None and any(label is None or isinstance(label, str) for label in y)
+    kinds = str | np.datetime64 | np.timedelta64
+    mixed = y is not None and any(label is None or isinstance(label, kinds) for label in y)
     return np.array(y, dtype=object) if mixed else y
 
 

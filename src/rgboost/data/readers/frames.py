@@ -49,14 +49,19 @@ def find_target(names: Sequence[str], target: Target, path: Path) -> str | None:
         return names[target]
     if target in names:
         return target
-    by_lower = {name.lower(): name for name in reversed(names)}
-    near = difflib.get_close_matches(target.lower(), list(by_lower), n=3, cutoff=0.4)
+    raise DataError(
+        f"there is no target column {shorten(target)}, {names_like(target, names)}", path=path
+    )
+
+
+def names_like(name: str, names: Sequence[str]) -> str:
+    """What columns there are for somebody who asked for one that is not there."""
+    by_lower = {known.lower(): known for known in reversed(names)}
+    near = difflib.get_close_matches(name.lower(), list(by_lower), n=3, cutoff=0.4)
     if near:
-        remedy = f"the nearest names are {', '.join(repr(by_lower[name]) for name in near)}"
-    else:
-        more = ", ..." if len(names) > 10 else ""
-        remedy = f"the columns are {', '.join(map(repr, names[:10]))}{more}"
-    raise DataError(f"there is no target column {shorten(target)}, {remedy}", path=path)
+        return f"the nearest names are {', '.join(repr(by_lower[known]) for known in near)}"
+    more = ", ..." if len(names) > 10 else ""
+    return f"the columns are {', '.join(map(repr, names[:10]))}{more}"
 
 
 def to_table(frame: Any, target: str | None, path: Path, kind: Format, first_row: int = 0) -> Table:

@@ -17,7 +17,7 @@ n = 300
 frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", HOSTILE, "c"])
 frame["kind"] = rng.choice([*"abcdefghij", HOSTILE, None], n)
 frame.loc[::4, "a"] = np.nan
-y = frame[HOSTILE] + np.nan_to_num(frame["a"]) + 2.0 * (frame["kind"] == "b")
+y = frame[HOSTILE] + frame["c"] + np.nan_to_num(frame["a"]) + 2.0 * (frame["kind"] == "b")
 
 
 @pytest.fixture(scope="module")

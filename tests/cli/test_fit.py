@@ -49,6 +49,26 @@ def test_model_is_that_of_the_estimator(rgboost, train, frame, tmp_path):
     assert loaded.callbacks is None
 
 
+@pytest.mark.parametrize("labels", [(0, 1), (-1.0, 2.0), ("1", "yes")])
+def test_classes_are_named_by_their_labels(rgboost, frame, tmp_path, labels):
+    """Numbers, too, though the keys of JSON are texts."""
+    rows = frame[["a", "b"]].assign(kind=np.where(frame.y > 1, labels[1], labels[0]))
+    rows.to_csv(tmp_path / "train.csv", index=False)
+    weights = {str(labels[0]): 3, str(labels[1]): 1}
+    command = ("fit", tmp_path / "train.csv", "--target", "kind", "--task", "classification", *FAST)
+    out = tmp_path / "m.rgb"
+    done = rgboost(*command, "--out", out, "--class-weight", json.dumps(weights))
+    assert done.code == 0, done.err
+    loaded = package.load(out)
+    model = package.RGBMClassifier(
+        max_iter=20, random_state=0, class_weight={labels[0]: 3, labels[1]: 1}
+    ).fit(rows[["a", "b"]], rows["kind"].to_numpy())
+    X = rows[["a", "b"]]
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    done = rgboost(*command, "--out", out, "--class-weight", '{"often": 2}')
+    assert f"the classes are {model.classes_.tolist()}" in done.err
+
+
 def test_summary(rgboost, train, tmp_path):
     done = rgboost("fit", train, "--target", "y", "--out", tmp_path / "m.rgb", *FAST)
     for line in (

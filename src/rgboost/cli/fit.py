@@ -12,7 +12,7 @@ from ..data.readers import Table
 from ..estimators import RGBMClassifier, RGBMRegressor
 from .errors import CommandError, ExitCode, check_writable, writing
 from .models import name_features
-from .options import with_estimator_parameters
+from .options import literal, with_estimator_parameters
 from .output import AsJson, print_json, print_lines
 from .progress import announce_compiling, reporter
 from .summary import summarise, summary_lines
@@ -82,6 +82,8 @@ def fit(
     kind, reason = choose_task(task, rows.y)
     estimator = RGBMRegressor() if kind == "regression" else RGBMClassifier()
     estimator.set_params(**parameters)
+    if isinstance(weights := parameters.get("class_weight"), dict):
+        estimator.set_params(class_weight=_by_label(weights, rows.y))
     held = None
     if valid is not None:
         held = read_rows_like(rows, valid, target, format, options)
@@ -108,6 +110,12 @@ def fit(
         raise CommandError(
             f"interrupted; {out} has the iterations that were done", ExitCode.INTERRUPTED
         )
+
+
+def _by_label(weights: dict[str, Any], y: Any) -> dict[Any, Any]:
+    """Weights of classes by their labels: the keys of JSON are texts, labels may be numbers."""
+    known = set(y.tolist())
+    return {key if key in known else literal(key, "class_weight"): w for key, w in weights.items()}
 
 
 def _arguments(rows: Table, weight: str | None, offset: str | None) -> tuple[Table, dict[str, Any]]:

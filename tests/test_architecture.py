@@ -9,8 +9,8 @@ import rgboost
 
 ROOT = Path(rgboost.__file__).parent
 ORDER = [
-    "_atomic", "_cache", "_compiling", "_jit", "_lanes", "_math", "_one_line", "_svg", "_team",
-    "_validation", "data", "losses", "selection", "model", "learners", "steps", "boosting",
+    "_atomic", "_cache", "_compiling", "_jit", "_lanes", "_loading", "_math", "_one_line", "_svg",
+    "_team", "_validation", "data", "losses", "selection", "model", "learners", "steps", "boosting",
     "callbacks", "coordinate", "storage", "explain", "estimators", "warming", "plot", "theory",
     "experiments", "cli", "__main__",
 ]  # fmt: skip

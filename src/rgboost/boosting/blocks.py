@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._loading import working_seconds
 from .._team import Team
 from .problem import BlockLength, Problem
 from .record import Record
@@ -66,15 +66,15 @@ def run_blocks(
     problem.begin(
         "direct", lambda: (recorder.done, keep_rows(rows, "train") | keep_rows(held, "held"))
     )
-    begun = time.perf_counter() - recorder.seconds[recorder.done]
+    begun = working_seconds() - recorder.seconds[recorder.done]
     with Team(n_threads) as team:
         while recorder.left_to_do:
             n = length.next(recorder.left_to_do)
-            block_begun = time.perf_counter()
+            block_begun = working_seconds()
             problem.begin_block()
             subsets = problem.selection.subsets(problem.prepared.layout, problem.rng, n)
             run_one(team, subsets, recorder.record(n))
-            now = time.perf_counter()
+            now = working_seconds()
             losses = float(rows.loss_sums.sum()), float(held.loss_sums.sum())
             recorder.finish_block(n, now - begun, *losses)
             length.learn(n, now - block_begun)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -137,22 +136,15 @@ class LogProgress:
 
 
 class TimeLimit:
-    """Stops the run after so many seconds, the preparation of the data included.
+    """Stops the run so many seconds after its first iteration began.
 
-    The first block of iterations is always done: the model has at least one. What a machine gets
+    Compiling does not count, nor does what a run before took that this one goes on with. The first
+    block of iterations is always done: the model has at least one. What a machine gets
     done in the time is its affair, so such a fit is not reproducible.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = check_positive(seconds, "seconds")
-        self._begun = time.perf_counter()
-
-    def __enter__(self) -> TimeLimit:
-        self._begun = time.perf_counter()
-        return self
 
     def __call__(self, progress: Progress) -> bool:
-        return time.perf_counter() - self._begun >= self.seconds
-
-    def __exit__(self, *exc_info: object) -> None:
-        return
+        return progress.seconds - progress.seconds_before >= self.seconds

@@ -8,7 +8,6 @@ Machines average bags in the same way; Breiman, "Bagging predictors", 1996.)
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._loading import working_seconds
 from .callbacks import Callback
 from .engine import Boosted, enter_all, interruptible, outcome
 from .folds import FoldRuns, make_folds
@@ -60,7 +60,7 @@ def mean_of_runs(runs: Runs, n_iter: int, rule: EarlyStopping) -> Boosted | None
         problem.start = float(start) if runs.n_classes is None else start
         problem.recorder = mean_recorder(runs, n_iter)
         fits: list[bool] = []
-        begun = time.perf_counter()
+        begun = working_seconds()
         interrupted = interruptible(problem, lambda: fits.append(run_folds(runs, rule, begun)))
     problem.end()
     if fits == [False]:
@@ -111,7 +111,7 @@ def record_block(runs: Runs, records: list[Record], begun: float) -> Vector:
     end = recorder.done + n
     recorder.loss[recorder.done : end + 1] = np.mean(losses, axis=0) * recorder.weight
     recorder.held_loss[recorder.done : end + 1] = held * recorder.weight
-    seconds = time.perf_counter() - begun
+    seconds = working_seconds() - begun
     recorder.finish_block(n, seconds, recorder.loss[end], recorder.held_loss[end])
     return held[1:]
 

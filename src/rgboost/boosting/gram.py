@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import kernel
+from .._loading import working_seconds
 from .._team import Team
 from ..learners.dense_stumps import DenseStumps
 from ..learners.mixed_stumps import MixedStumps, SparseMixedStumps
@@ -297,10 +297,10 @@ def _go(
     rho = step_share(problem.rule)
     pending = Pending(np.full(1, -1, np.int64), np.zeros(2))
     work = make_work(problem.most_columns(), team.size)
-    begun = time.perf_counter() - recorder.seconds[recorder.done]
+    begun = working_seconds() - recorder.seconds[recorder.done]
     while recorder.left_to_do:
         n = length.next(recorder.left_to_do)
-        block_begun = time.perf_counter()
+        block_begun = working_seconds()
         problem.begin_block()
         subsets = problem.selection.subsets(problem.prepared.layout, problem.rng, n)
         record = recorder.record(n)
@@ -311,9 +311,9 @@ def _go(
                 break
             if not gram.add(_features_to_make(pending, state, family, gram, team), maker):
                 problem.rewind(m)
-                recorder.finish_block(m, time.perf_counter() - begun, state.loss[0], held.loss[0])
+                recorder.finish_block(m, working_seconds() - begun, state.loss[0], held.loss[0])
                 return False
-        now = time.perf_counter()
+        now = working_seconds()
         recorder.finish_block(n, now - begun, state.loss[0], held.loss[0])
         length.learn(n, now - block_begun)
         if problem.wants_to_stop():

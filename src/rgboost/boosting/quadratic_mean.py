@@ -13,7 +13,6 @@ added in proportion.
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._loading import working_seconds
 from ..learners import Stumps
 from ..losses import Loss, Softmax, Squared
 from ..steps import ConstantStep, LineSearch, NewtonStep, StepRule
@@ -128,7 +128,7 @@ def run_legs(runs: FoldRuns, rows: CurvedRows, rule: EarlyStopping, null: Losses
     the null models. False if Gram rows do not fit, or no leg lowers the loss of the null models.
     """
     recorder = runs.problem.recorder
-    begun, length = time.perf_counter(), FIRST_LEG
+    begun, length = working_seconds(), FIRST_LEG
     made: list[int] = []
     with rule:
         rule.observe([null.held / runs.held_mass])

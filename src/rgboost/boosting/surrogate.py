@@ -20,13 +20,13 @@ refreshes and linear in between.
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._loading import working_seconds
 from .._team import Team
 from ..learners.sparse_stumps import SparseStumps
 from ..learners.splits import weighted_splits
@@ -269,7 +269,7 @@ def run_surrogate(problem: Problem, memory: int, tol: float) -> None:
             recorder.loss[0], recorder.held_loss[0] = rows.loss(tables), held_loss
         point = Point(recorder.done, tables.copy())
         problem.begin("surrogate", lambda: (point.done, {"tables": point.tables} | model.keep()))
-        begun = time.perf_counter() - recorder.seconds[recorder.done]
+        begun = working_seconds() - recorder.seconds[recorder.done]
         gradient = rows.gradient(tables)
         while recorder.left_to_do:
             problem.begin_block()
@@ -286,7 +286,7 @@ def run_surrogate(problem: Problem, memory: int, tol: float) -> None:
             gradient = after
             # The loop on the model knows nothing of validation rows and wrote zeros.
             recorder.held_loss[recorder.done] = held_before
-            recorder.finish_block(n, time.perf_counter() - begun, after.loss, held_loss)
+            recorder.finish_block(n, working_seconds() - begun, after.loss, held_loss)
             recorder.smooth_block(n)
             small = gained <= tol * abs(gradient.loss)
             if whole:

@@ -29,7 +29,8 @@ class Trace:
     ----------
     train_loss : mean (weighted) training loss.
     validation_loss : the same on the validation set, or None.
-    seconds : time since the loop began. Taken between blocks of iterations, linear within one.
+    seconds : time since the first iteration began, but for compiling and loading kernels. Taken
+        between blocks of iterations, linear within one.
     learner : index of the chosen weak-learner in 0..K-1, -1 if J held none.
     feature : the feature of the chosen stump, or column of the chosen dictionary entry; or -1.
     split : which of the feature's splits was chosen, counted from 0; or -1.
@@ -111,6 +112,8 @@ class Progress:
     if it was interrupted in the middle of a block."""
     keep_certificate: Callable[[int, Any], None] = field(repr=False)
     """``keep_certificate(m, found)`` puts what was found out about iteration m into the trace."""
+    seconds_before: float = field(default=0.0, repr=False)
+    """How many of the seconds are those of the run before, if this one goes on with one."""
 
 
 _LOSSES = ("loss", "held_loss", "seconds")
@@ -135,6 +138,7 @@ class Recorder:
     ) -> None:
         self.done = 0
         self.engine = "direct"
+        self.seconds_before = 0.0
         self.n_iter = n_iter
         self.n_runs = n_runs
         self.offsets = offsets
@@ -216,6 +220,7 @@ class Recorder:
             self.validation_losses,
             state,
             self.keep_certificate,
+            self.seconds_before,
         )
 
     def keep(self, n: int) -> dict[str, NDArray]:
@@ -229,6 +234,7 @@ class Recorder:
         for name, values in kept.items():
             getattr(self, name)[: len(values)] = values
         self.done = len(kept["learner"])
+        self.seconds_before = float(self.seconds[self.done])
 
     def validation_losses(self, first: int = 0) -> NDArray[np.float64]:
         """Mean validation losses of the iterations from ``first`` on; empty without such rows."""

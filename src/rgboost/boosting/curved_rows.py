@@ -117,6 +117,8 @@ class CurvedRows:
         self.curvature = np.empty(0, np.int32)
         self.unit = 1.0
         """The curvature of a row is its integer times this."""
+        self.noise = 0.0
+        """What sums of residuals have by chance (phi of `rgboost.learners.credibility`)."""
 
     @property
     def start(self) -> float:
@@ -180,6 +182,10 @@ class CurvedRows:
         curvature = np.maximum(self._curvature_at(score), _LEAST_CURVATURE * self.usual)
         self.unit = float(curvature.sum()) / _UNITS
         self.curvature = np.ceil(curvature / self.unit).astype(np.int32)
+        residual = self.loss.residual(self.exact.rows.y, score)
+        if self.exact.rows.weighted:
+            residual *= self.exact.rows.weight
+        self.noise = float(residual @ residual / curvature.sum())
 
     def _curvature_at(self, score: Vector) -> Vector:
         """w h of every row."""
@@ -241,7 +247,7 @@ class CurvedRows:
             every.sums - unseen.sums, every.total - unseen.total, every.loss - unseen.loss, run.mass
         )
         lightest = LIGHTEST * self.usual
-        splits = self.family.weighted(train.left_weight, train.total_weight, lightest)
+        splits = self.family.weighted(train.left_weight, train.total_weight, lightest, self.noise)
         return Fold(run.start, splits, train, held, run.mass, run.held_mass, run.rng)
 
 

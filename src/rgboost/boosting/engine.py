@@ -51,6 +51,8 @@ class Boosted:
     state: RunState | None = None
     """What ``resume`` of another call goes on from, if ``keep_state`` was asked for; None if the
     run was interrupted in the middle of a block."""
+    asked_to_stop: bool = False
+    """Whether a callback ended the run."""
 
 
 def boost(
@@ -220,7 +222,8 @@ def outcome(
     sets = None if trace.sets is None else trace.sets[chosen]
     path = Path(trace.learner[chosen], trace.left[chosen], trace.right[chosen], sets)
     model = problem.prepared.model(path, problem.centre + problem.start)
-    return Boosted(model, trace, problem.prepared, best, interrupted, state)
+    asked = problem.asked_to_stop
+    return Boosted(model, trace, problem.prepared, best, interrupted, state, asked)
 
 
 def check_engine(name: str, obstacle: str | None) -> None:

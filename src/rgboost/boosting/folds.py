@@ -25,7 +25,7 @@ from ..learners.dense_stumps import DenseStumps, take_rows
 from ..learners.mixed_stumps import MixedStumps
 from ..losses import Squared
 from ..selection import Subsets
-from .cost import TYPICAL_ITERATIONS, choose_engine
+from .cost import TYPICAL_ITERATIONS, choose_engine, gram_bytes
 from .counted_gram import count_gram
 from .gram import (
     GramMaker,
@@ -330,9 +330,15 @@ def _arrays_of(problem: Problem, X: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def takes_statistics(problem: Problem, engine: str, memory: int) -> bool:
-    """Whether runs go by statistics, with so much memory for the Gram rows of one of them."""
+    """Whether runs go by statistics, with so much memory for the Gram rows of one of them.
+
+    With categories and missing values there is no other way to several runs at once.
+    """
     if engine == "gram":
         return gram_obstacle(problem) is None
+    if isinstance(problem.prepared.arrays, MixedStumps):
+        possible = gram_obstacle(problem) is None and problem.prepared.layout.n_learners > 0
+        return possible and gram_bytes(problem) <= memory
     expected = min(problem.recorder.n_iter, TYPICAL_ITERATIONS)
     return choose_engine(problem, memory, expected) == "gram"
 

@@ -21,7 +21,7 @@ from ..losses import Loss
 from ..model import Path
 from .gram_loop import GramState, GramWork, Pending, RestState, ShareState, run_gram_block
 from .mixed_gram_loop import run_mixed_block
-from .mixed_slots import LIGHT, SlotSplits, make_slots, weighted_slots
+from .mixed_slots import LIGHT, SlotSplits, make_slots, weighted_slots, with_noise
 from .mixed_statistics import MixedStatistics, add_mixed_path, bins_to_all_slots
 from .path_tables import path_tables
 from .problem import Problem
@@ -59,9 +59,12 @@ class GramFamily(ABC):
         """The sums of some rows, from those of their bins, which lie as in tables."""
 
     @abstractmethod
-    def weighted(self, weights: Vector, total_weight: float, lightest: float) -> Any:
+    def weighted(
+        self, weights: Vector, total_weight: float, lightest: float, noise: float | None = None
+    ) -> Any:
         """The splits of rows with other weights, given for each of the sums. Those with less than
-        ``lightest`` on a side are never chosen."""
+        ``lightest`` on a side are never chosen. ``noise`` is phi of `rgboost.learners.credibility`;
+        None: that of the squared loss."""
 
     @abstractmethod
     def run(
@@ -99,7 +102,9 @@ class NumberFamily(GramFamily):
         bins_to_left_sums(self.offsets, bins, out)
         return out
 
-    def weighted(self, weights: Vector, total_weight: float, lightest: float) -> Any:
+    def weighted(
+        self, weights: Vector, total_weight: float, lightest: float, noise: float | None = None
+    ) -> Any:
         splits = weighted_splits(self.splits, weights, total_weight)
         least = max(lightest, LIGHT * total_weight)
         splits.gain[np.minimum(weights, total_weight - weights) < least] = 0.0
@@ -119,7 +124,8 @@ class MixedFamily(GramFamily):
         arrays = problem.prepared.arrays
         n_held = 0 if problem.held is None else len(problem.held.y)
         slots = make_slots(arrays, problem.held_arrays, n_held)
-        self.splits = SlotSplits(arrays.splits, arrays.columns, slots)
+        columns = with_noise(arrays.columns, arrays.splits.total_weight, None)
+        self.splits = SlotSplits(arrays.splits, columns, slots)
         self.offsets = slots.start
         self.first_cell = arrays.columns.bin_start
         self.n_tables = len(arrays.columns.bin_weight)
@@ -134,8 +140,10 @@ class MixedFamily(GramFamily):
         bins_to_all_slots(self.splits.columns, self.splits.slots, bins, out)
         return out
 
-    def weighted(self, weights: Vector, total_weight: float, lightest: float) -> SlotSplits:
-        return weighted_slots(self.splits, weights, total_weight, lightest)
+    def weighted(
+        self, weights: Vector, total_weight: float, lightest: float, noise: float | None = None
+    ) -> SlotSplits:
+        return weighted_slots(self.splits, weights, total_weight, lightest, noise)
 
     def run(self, team: Team, splits: Any, state: State, held: State, *rest: Any) -> int:
         return int(team.run(run_mixed_block, splits, state, held, *rest))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._jit import by_type, kernel
 from .._math import blocked_sum
 from .._team import wait_for_all
-from ..learners.kernels import Pick, direction
+from ..learners.kernels import Pick, direction, trust
 from ..losses import Loss
 from ..losses.exponential import ExponentialTerms
 from ..losses.gamma import GammaTerms
@@ -80,7 +80,8 @@ def _by_newton(terms, rule, learners, pick, rows, sums, scratch, seat, goal):
     on_right = Pick(learner, column, abs(right), 0.0, signs[1])
     left, goal = search_side(terms, learners, on_left, rows, sums, scratch, seat, goal)
     right, goal = search_side(terms, learners, on_right, rows, sums, scratch, seat, goal)
-    return signs[0] * left, signs[1] * right, goal
+    share = trust(learners, pick)
+    return share * signs[0] * left, share * signs[1] * right, goal
 
 
 @kernel()
@@ -126,7 +127,8 @@ def _by_quantiles(terms, rule, learners, pick, rows, sums, scratch, seat, goal):
         n = gather_side(learners, pick, 0.0, rows, scratch, back, back_weights)
         sums[0, 1, 0] = weighted_quantile(back[:n], back_weights[:n], level)
     goal = wait_for_all(seat, goal)
-    return sums[0, 0, 0], sums[0, 1, 0], goal
+    share = trust(learners, pick)
+    return share * sums[0, 0, 0], share * sums[0, 1, 0], goal
 
 
 @kernel()

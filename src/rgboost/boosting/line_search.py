@@ -9,7 +9,7 @@ import numpy as np
 from .._jit import by_type, kernel
 from .._math import blocked_sum
 from .._team import wait_for_all
-from ..learners.kernels import direction
+from ..learners.kernels import direction, trust
 from ..losses.exponential import ExponentialTerms
 from ..losses.gamma import GammaTerms
 from ..losses.huber import HuberTerms
@@ -48,7 +48,8 @@ def _squared(terms, learners, pick, rows, sums, scratch, seat, goal):
 @search_step.register(LogCoshTerms)
 @search_step.register(RidgedTerms)
 def _newton(terms, learners, pick, rows, sums, scratch, seat, goal):
-    return newton_step(terms, learners, pick, rows, sums, scratch, seat, goal)
+    step, goal = newton_step(terms, learners, pick, rows, sums, scratch, seat, goal)
+    return trust(learners, pick) * step, goal
 
 
 @search_step.register(ExponentialTerms)
@@ -58,10 +59,11 @@ def _exponential(terms, learners, pick, rows, sums, scratch, seat, goal):
     wrong has no minimiser; N is then taken as one rounding error of P."""
     height = abs(pick.left)
     if height != abs(pick.right):
-        return newton_step(terms, learners, pick, rows, sums, scratch, seat, goal)
+        step, goal = newton_step(terms, learners, pick, rows, sums, scratch, seat, goal)
+        return trust(learners, pick) * step, goal
     right, wrong, goal = split_sums(learners, pick, rows, sums, scratch, seat, goal)
     wrong = max(wrong, right * _SMALLEST_SHARE)
-    return 0.5 * math.log(right / wrong) / height, goal
+    return trust(learners, pick) * 0.5 * math.log(right / wrong) / height, goal
 
 
 @kernel()

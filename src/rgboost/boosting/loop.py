@@ -22,6 +22,7 @@ from ..learners.kernels import (
     Subset,
     accumulate,
     make_pick,
+    note_noise,
     note_set,
     scratch_size,
     search_columns,
@@ -64,6 +65,8 @@ def run_block(learners, terms, rule, subsets, rows, held_learners, held, record,
         total = rows.residual_sums.sum()
         loss = rows.loss_sums.sum()
         held_loss = held.loss_sums.sum()
+        residual = rows.residual.reshape(1, rows.residual.shape[0])
+        note_noise(learners, residual, rows.weight, rows.weighted)
         pick, goal = search(learners, subsets, m, rows.residual, total, work, scratch, seat, goal)
         # (4): the step
         if pick.learner < 0 or pick.gradient == 0.0:

@@ -63,6 +63,7 @@ def run_mixed_block(learners, state, held, rho, subsets, record, begin, pending,
             break
         half = m % 2
         subset = subset_of(subsets, m)
+        columns.noise[0] = columns.noise[1] + columns.noise[2] * loss  # all threads write the same
         search_slots(learners, state, subset, mine, total, half, bins, work)
         goal = wait_for_all(seat, goal)
         record_now = seat.rank == 0

@@ -55,13 +55,28 @@ def make_slots(arrays: MixedStumps, held: MixedStumps, n_held: int) -> Slots:
     return Slots(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), missing)
 
 
+def with_noise(columns: MixedColumns, total_weight: float, noise: float | None) -> MixedColumns:
+    """Columns of a run on statistics, with ``noise`` = phi of `rgboost.learners.credibility`.
+
+    None: the loss is the squared one, half of what phi is made of.
+    """
+    slope = 2.0 * columns.row_weight / total_weight if noise is None else 0.0
+    return columns._replace(
+        noise=np.array([0.0, noise or 0.0, slope]), trust=np.ones(len(columns.trust))
+    )
+
+
 def weighted_slots(
-    learners: SlotSplits, weights: NDArray[np.float64], total_weight: float, lightest: float
+    learners: SlotSplits,
+    weights: NDArray[np.float64],
+    total_weight: float,
+    lightest: float,
+    noise: float | None,
 ) -> SlotSplits:
     """The same splits under other weights of the rows, given for each slot.
 
     Some splits may have an empty side then: they are too light. The least weight of a side keeps
-    its share of the whole, but is not below ``lightest``.
+    its share of the whole, but is not below ``lightest``. For ``noise`` see `with_noise`.
     """
     splits, columns, slots = learners
     bin_weight = np.zeros(len(columns.bin_weight))
@@ -76,7 +91,7 @@ def weighted_slots(
     share = max(columns.lightest / splits.total_weight, LIGHT)
     return SlotSplits(
         weighted_splits(splits, left_weight, total_weight),
-        columns._replace(
+        with_noise(columns, total_weight, noise)._replace(
             bin_weight=bin_weight,
             order=columns.order.copy(),
             lightest=max(share * total_weight, lightest),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from .._jit import kernel
 from .._math import blocked_sum
 from .._team import wait_for_all
-from ..learners.kernels import Pick, direction
+from ..learners.kernels import Pick, direction, trust
 from ..losses import Loss
 from ..losses.kernels import evaluate
 from ..steps import NewtonStep
@@ -33,7 +33,9 @@ def _newton(rule, terms, learners, pick, rows, sums, scratch, seat, goal):
     left, left_h, right, right_h, goal = side_sums(
         terms, learners, pick, rows, sums, scratch, seat, goal
     )
-    return newton_value(rule, left, left_h), newton_value(rule, right, right_h), goal
+    share = trust(learners, pick)
+    left, right = newton_value(rule, left, left_h), newton_value(rule, right, right_h)
+    return share * left, share * right, goal
 
 
 @kernel()

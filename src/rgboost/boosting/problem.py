@@ -102,6 +102,8 @@ class Problem:
     """The engine that is at work."""
     finished: bool = False
     """Whether the engine came to an end by itself."""
+    asked_to_stop: bool = False
+    """Whether a callback asks to stop."""
 
     def __post_init__(self) -> None:
         self._in_block = False
@@ -203,7 +205,8 @@ class Problem:
         self._in_block = False
         progress = self.recorder.progress(self.snapshot, self.state)
         wishes = [callback(progress) for callback in self.callbacks]
-        return any(wishes)
+        self.asked_to_stop = any(wishes)
+        return self.asked_to_stop
 
     def snapshot(self) -> Snapshot:
         """The run as far as it got."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._jit import kernel
 from .._team import Seat
-from ..learners.kernels import Pick, Scratch, direction, note_set, scratch_size
+from ..learners.kernels import Pick, Scratch, direction, note_noise, note_set, scratch_size, trust
 from ..losses import Loss
 from ..selection import Subsets
 from ..steps import LineSearch
@@ -42,6 +42,7 @@ def run_block_with_python_loss(
         record.loss[m] = _sum_losses(loss, rows)
         record.held_loss[m] = _sum_losses(loss, held)
         rows.residual[:] = _weighted(rows, loss.residual(rows.y, rows.score))
+        note_noise(learners, rows.residual[None], rows.weight, rows.weighted)
         pick = search_alone(learners, subsets, m, rows.residual, work, seat)
         left = right = 0.0
         if pick.learner >= 0 and pick.gradient > 0.0:
@@ -66,15 +67,16 @@ def _step_values(
     if isinstance(rule, ConstantRule):
         step = rule.learning_rate * (rule.rho * pick.gradient)
         return step * pick.left, step * pick.right
+    share = trust(learners, pick)
     if isinstance(rule, NewtonRule):
         curvature = _weighted(rows, loss.curvature(rows.y, rows.score))
         sides = _sides(learners, pick, rows)
         values = [newton_value(rule, b @ rows.residual, b @ curvature) for b in sides]
-        return values[0], values[1]
+        return share * values[0], share * values[1]
     weight = rows.weight if rows.weighted else None
 
     def best(b: NDArray[np.float64]) -> float:
-        return rule.learning_rate * LineSearch().find(loss, rows.y, rows.score, b, weight)
+        return share * rule.learning_rate * LineSearch().find(loss, rows.y, rows.score, b, weight)
 
     if isinstance(rule, LeafRule):
         left, right = _sides(learners, pick, rows)

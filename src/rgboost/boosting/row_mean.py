@@ -15,8 +15,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ..data.mixed_bins import columns_with_missing
-from ..learners import Stumps
+from ..learners import LearnerFamily, Stumps
 from ..learners.dense_stumps import DenseStumps
+from ..learners.stumps import FEW_SPLITS
 from ..losses import Loss, Softmax, Squared
 from ..selection import RandomThresholds, SelectionRule
 from ..steps import StepRule
@@ -72,13 +73,30 @@ def rows_are_faster(
     return n_rows * (ENTRY * selection.t + CURVED_ROW) < LONG_ITERATION
 
 
+def can_be_dense(X: Any) -> bool:
+    """Whether rows are dense, or few enough to be."""
+    return not scipy.sparse.issparse(X) or X.shape[0] * X.shape[1] <= DENSE_CELLS
+
+
 def can_be_plain(X: Any, learner: Stumps) -> bool:
     """Whether rows are numbers without missing values, dense or few enough to be."""
-    if learner.categorical or 0 in X.shape:
-        return False
-    if scipy.sparse.issparse(X) and X.shape[0] * X.shape[1] > DENSE_CELLS:
+    if learner.categorical or 0 in X.shape or not can_be_dense(X):
         return False
     return X.shape[0] <= MOST_ROWS and not columns_with_missing(X).any()
+
+
+def bins_of_thresholds(learner: LearnerFamily, selection: SelectionRule, X: Any) -> LearnerFamily:
+    """With ``max_bins="auto"``, more bins for `RandomThresholds`: those that few rows fill follow
+    their noise only if they can be chosen from."""
+    if not isinstance(selection, RandomThresholds) or not isinstance(learner, Stumps):
+        return learner
+    if learner.max_bins != "auto" or 0 in X.shape:
+        return learner
+    if can_be_plain(X, learner):
+        return replace(learner, max_bins=MANY_BINS)  # an iteration on rows costs the same
+    usual = learner.bins_for(X, mixed=True)
+    assert usual is not None
+    return replace(learner, max_bins=max(usual, min(MANY_BINS, FEW_SPLITS // X.shape[1])))
 
 
 def boost_row_mean(
@@ -116,8 +134,6 @@ def boost_row_mean(
         n_scores = loss.n_classes
     if (2 * X.size + 32 * n_scores * len(y)) * (int(fold.max()) + 1) > memory:
         return None
-    if learner.max_bins == "auto" and isinstance(selection, RandomThresholds):
-        learner = replace(learner, max_bins=MANY_BINS)  # an iteration costs the same
     with ExitStack() as stack:
         enter_all(stack, callbacks)
         step, rate = settings["step"], settings["learning_rate"]

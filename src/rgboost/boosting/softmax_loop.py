@@ -22,7 +22,16 @@ from numpy.typing import NDArray
 from .._jit import kernel
 from .._team import close_turn, take_ticket, wait_for_all
 from ..learners.class_sums import class_left_sums, least_weight, needs_all_bins, split_sum
-from ..learners.kernels import TIE, Pick, Scratch, accumulate, direction, note_set, scratch_size
+from ..learners.kernels import (
+    TIE,
+    Pick,
+    Scratch,
+    accumulate,
+    direction,
+    note_noise,
+    note_set,
+    scratch_size,
+)
 from ..learners.splits import best_allowed
 from ..learners.stump_statistics import bar_light_sides, gather_column
 from .loop import first_of_the_best, subset_columns, subset_of
@@ -90,6 +99,7 @@ def run_softmax_block(
         for c in range(n_classes):
             totals[c] = rows.residual_sums[:, c].sum()
         loss, held_loss = rows.loss_sums.sum(), held.loss_sums.sum()
+        note_noise(learners, rows.residual, rows.weight, rows.weighted)
         k, goal = search(learners, subsets, m, rows.residual, totals, work, scratch, seat, goal)
         # (4): the step
         gradient = 0.0

@@ -1,7 +1,11 @@
 """Bins of features of which some have missing values, and some are categorical.
 
 A feature has bins 0..m-1 for its values (between thresholds, or one for each category) and bin m
-for missing values. Categories that were not seen when the bins were made count as missing.
+for missing values.
+
+Rare categories share a bin, the last one of values: `OTHERS` stands for them, and for all that are
+not listed. Where there are no rare ones, categories that were not seen when the bins were made
+count as missing.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -27,6 +31,20 @@ Vector = NDArray[np.float64]
 
 MOST_CATEGORIES = MOST_BINS - 1
 """One bin is kept for missing values."""
+
+OTHERS = np.inf
+"""The category that rare ones share."""
+
+
+class CategoryPlan(NamedTuple):
+    """Categories with less than the weight ``least`` are rare, and those beyond the ``most``
+    heaviest (ties go to the smaller one)."""
+
+    least: float = 0.0
+    most: int | None = None
+
+
+NOTHING_RARE = CategoryPlan()
 
 
 @one_line
@@ -105,6 +123,7 @@ def cut_mixed(
     plan: CutPlan,
     weight: Vector | None,
     n_jobs: int = 1,
+    rare: CategoryPlan = NOTHING_RARE,
 ) -> MixedCuts:
     """Thresholds and categories of the columns of X; ``missing`` are those with NaN."""
     plan = plan._replace(max_bins=min(plan.max_bins, MOST_CATEGORIES))
@@ -123,7 +142,7 @@ def cut_mixed(
 
     def cut(g: int) -> None:
         if categorical[g]:
-            edges[g] = _categories(X, g)
+            edges[g] = _categories(X, g, weight, rare)
         elif scipy.sparse.issparse(X):
             edges[g] = _sparse_thresholds(X, g, plan, weight, total)
         else:
@@ -165,19 +184,41 @@ def without_light_thresholds(cuts: MixedCuts, lightest: float) -> MixedCuts:
     return _make_cuts(cuts.categorical, edges, cuts.total_weight)
 
 
-def _categories(X: Matrix, g: int) -> Vector:
-    if scipy.sparse.issparse(X):
-        stored = X.data[X.indptr[g] : X.indptr[g + 1]]
-        values = np.unique(np.append(stored, 0.0) if len(stored) < X.shape[0] else stored)
+def _categories(X: Matrix, g: int, weight: Vector | None, rare: CategoryPlan) -> Vector:
+    """The categories of a column in ascending order, `OTHERS` last if some are rare."""
+    values, weights = _weigh_categories(X, g, weight)
+    if rare.most is not None and len(values) > rare.most:
+        heaviest = np.lexsort((values, -weights))[: rare.most - 1]
+        kept = np.isin(np.arange(len(values)), heaviest)
     else:
-        values = np.unique(X[:, g])
-    values = values[~np.isnan(values)].astype(np.float64)
+        kept = np.ones(len(values), dtype=bool)
+    kept &= weights >= rare.least
+    if len(values) - kept.sum() > 1:
+        values = np.append(values[kept], OTHERS)
     if len(values) > MOST_CATEGORIES:
         raise ValueError(
             f"the categorical column {g} of X has {len(values)} categories; at most "
             f"{MOST_CATEGORIES} are possible. Group the rare ones, or drop the column."
         )
     return values
+
+
+def _weigh_categories(X: Matrix, g: int, weight: Vector | None) -> tuple[Vector, Vector]:
+    """The categories of a column, in ascending order, and their weights."""
+    if scipy.sparse.issparse(X):
+        now = slice(X.indptr[g], X.indptr[g + 1])
+        x, w = X.data[now], None if weight is None else weight[X.indices[now]]
+        if len(x) < X.shape[0]:  # all zeros that are not stored, as one row
+            stored = float(len(x)) if w is None else float(w.sum())
+            rest = (X.shape[0] if weight is None else float(weight.sum())) - stored
+            x = np.append(x, 0.0)
+            w = np.append(np.ones(len(x) - 1) if w is None else w, rest)
+    else:
+        x, w = X[:, g], weight
+    known = ~np.isnan(x)
+    values, place = np.unique(x[known], return_inverse=True)
+    weights = np.bincount(place, None if w is None else w[known], len(values))
+    return values.astype(np.float64), weights.astype(np.float64)
 
 
 def _dense_thresholds(x: NDArray[np.floating], plan: CutPlan, weight: Vector | None) -> Vector:
@@ -266,12 +307,14 @@ def _numeric_cuts(cuts: MixedCuts, features: NDArray[np.int64]) -> Cuts:
 
 
 def find_categories(x: NDArray[np.floating], categories: Vector) -> NDArray[np.int64]:
-    """The number of each category, and that of missing values for all that is unknown. Categories
-    ascend."""
-    if len(categories) == 0:
+    """The number of each category, and that of missing values for all that is unknown, unless
+    `OTHERS` have a number. Categories ascend."""
+    n = len(categories)
+    if n == 0:
         return np.zeros(len(x), np.int64)
-    place = np.minimum(np.searchsorted(categories, x), len(categories) - 1)
-    return np.where(categories[place] == x, place, len(categories))
+    place = np.minimum(np.searchsorted(categories, x), n - 1)
+    unknown = np.where(np.isnan(x), n, n - 1) if categories[-1] == OTHERS else n
+    return np.where(categories[place] == x, place, unknown)
 
 
 def weigh_bins(

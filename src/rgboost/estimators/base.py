@@ -21,7 +21,7 @@ from ..boosting import Boosted, LogProgress, ProgressBar, RunState, Trace, boost
 from ..boosting.callbacks import in_joblib
 from ..boosting.problem import with_offset
 from ..boosting.quadratic_mean import quadratic_obstacle
-from ..boosting.row_mean import can_be_plain
+from ..boosting.row_mean import bins_of_thresholds, can_be_dense, can_be_plain
 from ..boosting.stopping import best_iteration
 from ..data.input import InputSchema
 from ..learners import LearnerFamily, Monotone, Stumps
@@ -46,6 +46,10 @@ splits are many and cheap."""
 LEAST_ROWS = 5
 """``min_weight_fraction_leaf="auto"``, as rows of a side, with the squared loss from `ROWS_OF_MEAN`
 rows on."""
+
+
+LEAST_ROWS_OF_CATEGORY, MOST_CATEGORIES = 5, 255
+"""Rows of a category that has a level of its own, and how many of a feature have one."""
 
 
 class BaseRGBM(FittedModelMixin, BaseEstimator):
@@ -163,6 +167,9 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             max_bins=self.max_bins,
             binning=self.binning,  # type: ignore[arg-type]
             min_weight_fraction_leaf=self._least_share(loss, n_rows),
+            smooth=True,
+            min_frequency=LEAST_ROWS_OF_CATEGORY,
+            max_categories=MOST_CATEGORIES,
         )
 
     def _least_share(self, loss: Loss, n_rows: int) -> float:
@@ -191,15 +198,33 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             )
         return Monotone(family, self.monotone_constraints)
 
-    def _selection_rule(
-        self, rows: TrainingRows, learner: LearnerFamily, *, of_mean: bool = False
-    ) -> SelectionRule:
-        """The rule of a single run, or of the mean of several."""
-        spread = of_mean and type(learner) is Stumps and can_be_plain(rows.X, learner)
+    def _selection_rule(self, rows: TrainingRows, *, spread: bool = False) -> SelectionRule:
+        """The rule of a run; with ``spread``, "auto" are random thresholds where rows are few."""
         return check_selection(
             self.selection, self.subset_size, self.feature_weights, self.always_features,
             shape=(len(rows.present), rows.X.shape[1]), spread=spread,
         )  # fmt: skip
+
+    def _ways_to_a_mean(
+        self, rows: TrainingRows, learner: LearnerFamily, loss: Loss
+    ) -> list[dict[str, Any]]:
+        """Settings of the means of several runs that are fitted. Whether few random thresholds are
+        better differs much between sets with categories or missing values: there both are tried."""
+        rules = [self._selection_rule(rows)]
+        if type(learner) is Stumps and can_be_dense(rows.X):
+            spread = self._selection_rule(rows, spread=True)
+            if can_be_plain(rows.X, learner):
+                rules = [spread]
+            elif spread != rules[0]:
+                rules = [spread, *rules]
+        return [
+            {
+                "selection": rule,
+                "learning_rate": self._rate_of_mean(len(rows.present), rule, loss),
+                "learner": bins_of_thresholds(learner, rule, rows.X),
+            }
+            for rule in rules
+        ]
 
     def _step_rule(self, loss: Loss) -> StepRule:
         if self.step != "auto":
@@ -244,7 +269,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         check_option(self.engine, "engine", ["auto", "direct", "gram", "surrogate"])
         check_labels(loss, rows)
         learner = self._constrained_family(loss, len(rows.present))
-        selection = self._selection_rule(rows, learner)
+        selection = self._selection_rule(rows)
         state = self._state_to_resume(resume)
         seeds = getattr(self, "_seeds", None) if self.warm_start else None
         if seeds is None:
@@ -276,12 +301,10 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         one_run = any(getattr(listener, "needs_one_run", False) for listener in listeners)
         goes_on = self.warm_start or state is not None or one_run
         if self.ensemble and not goes_on and folds.want_mean(rows):
-            of_mean = self._selection_rule(rows, learner, of_mean=True)
-            rate = self._rate_of_mean(len(rows.present), of_mean, loss)
-            changes = {"learning_rate": rate, "selection": of_mean}
-            mean = folds.mean(rows, {**settings, **changes}, listeners)
-            if mean is not None:
-                (boosted, self.cv_loss_), selection = mean, of_mean
+            ways = self._ways_to_a_mean(rows, learner, loss)
+            best = folds.best_mean(rows, [{**settings, **way} for way in ways], listeners)
+            if best is not None:
+                boosted, self.cv_loss_, selection = best
         if boosted is None:
             boosted = self._boost_once(rows, folds, settings, listeners, state)
         self._run_state, self._seeds = boosted.state, seeds

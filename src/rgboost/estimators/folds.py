@@ -26,6 +26,7 @@ from ..boosting.problem import rows_of
 from ..boosting.quadratic_mean import boost_quadratic_mean
 from ..boosting.row_mean import boost_row_mean, rows_are_faster
 from ..losses import Softmax, Squared
+from ..selection import SelectionRule
 from .holdout import StoppingPlan, TrainingRows, count_rarest
 
 MOST_ITERATIONS = 20_000
@@ -85,6 +86,26 @@ class FoldPlan:
             return True
         by_itself = self.max_iter == "auto" and self.stopping.early_stopping == "auto"
         return by_itself and self.hold_out(rows) and self._enough(rows)
+
+    def best_mean(
+        self,
+        rows: TrainingRows,
+        ways: Sequence[dict[str, Any]],
+        callbacks: Sequence[Callback],
+    ) -> tuple[Boosted, NDArray[np.float64], SelectionRule] | None:
+        """Of the means that ``ways`` are the settings of, the one with the smallest loss of rows
+        that are held out, its losses and its selection rule; None if none can be had."""
+        best = None
+        for settings in ways:
+            found = self.mean(rows, settings, callbacks)
+            if found is None:
+                continue
+            boosted, losses = found
+            if best is None or losses.min() < best[1].min():
+                best = boosted, losses, settings["selection"]
+            if boosted.interrupted or boosted.asked_to_stop:
+                break
+        return best
 
     def mean(
         self, rows: TrainingRows, settings: dict[str, Any], callbacks: Sequence[Callback]

@@ -12,16 +12,20 @@ from numpy.typing import NDArray
 
 from .._one_line import brief, shortened
 from .._svg import row_of
-from ..data.mixed_bins import find_categories
+from ..data.mixed_bins import OTHERS, find_categories
 from ..model import ClassStumpModel, Coverage, StumpModel
 from .pictures import global_pictures, shape_picture
 from .scale import SCORE, Scale
+
+OTHERS_LABEL = "(other)"
+"""Rare categories, which share a value, and with them all that are not known."""
 
 
 @dataclass(frozen=True)
 class ShapeFunction:
     """What a feature adds to the score: ``values[k]`` where ``edges[k] < x <= edges[k + 1]``, or
-    where x is ``categories[k]``; ``missing`` where it is missing (or an unknown category).
+    where x is ``categories[k]``; ``missing`` where it is missing. An unknown category is one of
+    those that are called ``"(other)"``, and counts as missing where there are none.
 
     Attributes
     ----------
@@ -301,9 +305,17 @@ def _of_categories(
             density=none,
             missing=_scalar(tables.missing[k]),
             missing_weight=float(coverage.category_missing[k]),
-            categories=codes if own is None else own[codes.astype(np.intp)],
+            categories=_labels_of(codes, own),
             codes=codes,
         )
+
+
+def _labels_of(codes: NDArray[np.float64], own: NDArray | None) -> NDArray:
+    """The labels of categories; `OTHERS_LABEL` for those that share a value."""
+    shared = len(codes) > 0 and codes[-1] == OTHERS
+    alone = codes[:-1] if shared else codes
+    labels = alone if own is None else own[alone.astype(np.intp)]
+    return np.array([*labels.tolist(), OTHERS_LABEL], dtype=object) if shared else labels
 
 
 def _scalar(value: Any) -> Any:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._one_line import brief
 from .._svg import row_of
+from ..data.mixed_bins import OTHERS
 from .global_explanation import GlobalExplanation, ShapeFunction
 from .pictures import local_pictures
 from .scale import SCORE, Scale
@@ -119,7 +120,10 @@ class LocalExplanation:
         shown = self.values.astype(object)
         for k, labels in enumerate(self.labels):
             if labels is not None:
-                shown[:, k] = [labels.get(code) for code in self.values[:, k].tolist()]
+                known = ~np.isnan(self.values[:, k])
+                others = labels.get(OTHERS)
+                shown[~known, k] = None
+                shown[known, k] = [labels.get(x, others) for x in self.values[known, k].tolist()]
         return shown
 
     def to_shap(self) -> Any:

@@ -20,6 +20,7 @@ import math
 import numpy as np
 
 from .._jit import by_type, kernel, reduction
+from .credibility import smooth_sums
 from .dense_stumps import DenseStumps, left_sum
 from .mixed_stumps import MixedStumps, SparseMixedStumps
 from .sparse_stumps import SparseStumps
@@ -134,6 +135,8 @@ def sort_by_direction(columns, splits, column, sums, totals):
             sums[c, 1] = totals[c] - sums[c, 0]  # the sum of a last bin of two is left out
         for b in range(n):
             bins[b, c] = sums[c, b]
+    if columns.row_weight > 0.0:
+        smooth_sums(bins, weights, totals, splits.total_weight, columns.noise[0])
     order = np.argsort(projections(bins, weights, totals, splits.total_weight), kind="mergesort")
     left, left_weight = np.zeros(n_classes), 0.0
     for k in range(n):

@@ -1,4 +1,4 @@
-"""The compiled side of a weak-learner family: six functions, chosen by the family's arrays.
+"""The compiled side of a weak-learner family: functions, chosen by the family's arrays.
 
 A family is a ``NamedTuple`` of arrays prepared once. Its weak-learners lie in columns (all splits
 of a feature; one column of a dictionary) and are numbered 0..K-1 in the order of the columns.
@@ -7,11 +7,14 @@ weighted residual w_i r_i, so that <b, r> is a plain sum.
 
 The loop calls, in this order:
 
+0. `note_noise` with the residuals of the iteration;
 1. `accumulate` for each chunk of rows, while its residuals are in cache (may do nothing);
 2. `search_columns` for the columns of J, shared among the threads;
 3. `make_pick` for the winner;
 4. `note_set` to keep what the number of a weak-learner does not say;
 5. `direction` to get b_j on some rows.
+
+Most families have no use for `note_noise` and `trust`: they are for sets of categories.
 """
 
 from __future__ import annotations
@@ -118,3 +121,24 @@ def note_set(learners, pick, bits_out):
 
     Bit b % 8 of byte b // 8 stands for bin b.
     """
+
+
+def _nothing(learners, residual, weight, weighted):
+    return
+
+
+@by_type(otherwise=_nothing)
+def note_noise(learners, residual, weight, weighted):
+    """Before a search: what sums of the residuals have by chance, for families that ask.
+
+    ``residual`` is (outputs, rows): one for each class. All threads of a team write the same.
+    """
+
+
+def _whole(learners, pick):
+    return 1.0
+
+
+@by_type(otherwise=_whole)
+def trust(learners, pick):
+    """By how much to shorten a step that is found from the rows themselves; from 0 to 1."""

@@ -14,7 +14,7 @@ values are one weak-learner; complements are the same weak-learner.)
 order of their mean residuals, the best left set is a prefix (free leaves: Fisher 1958; Breiman et
 al. 1984, Theorem 4.5; signed leaves: the categories with a negative sum). Weak-learner k of the
 feature is the prefix of k + 1 categories in the order of the moment. Missing values are a category
-like others.
+like others. With ``smooth``, sums of categories are those of `credibility`.
 
 **The least weight of a side** (``min_weight_fraction_leaf``): thresholds that have too little on a
 side wherever missing values go are left out. The other splits that have too little (missing values
@@ -34,7 +34,8 @@ from numpy.typing import NDArray
 from .._jit import kernel, scalar
 from ..data.mixed_bins import MixedCuts
 from ..data.sorting import sort_again, sorted_positions
-from .splits import Splits, to_left_sums, weighted_splits
+from .credibility import smooth_sums
+from .splits import Splits, expected_sum, to_left_sums, weighted_splits
 
 _SORTED_AGAIN = 256
 """Up to so many categories, the order before is a good one to begin with."""
@@ -46,6 +47,10 @@ class MixedColumns(NamedTuple):
     Feature g has ``n_values[g]`` bins of values, and ``n_bins[g]`` in all: one more if it had
     missing values. ``order[bin_start[g]:]`` are the bins of a categorical feature sorted by mean
     residual, as the last search left them. ``lightest`` is the least weight of a side.
+
+    ``row_weight`` is that of a usual row, 0 if sums of categories are not smoothed. ``noise`` are
+    phi of `credibility`, as engines write it before a search, and, for engines on statistics, a and
+    b of phi = a + b * loss. ``trust`` is, for each split of categories, what smoothing left of it.
     """
 
     categorical: NDArray[np.bool_]
@@ -55,10 +60,15 @@ class MixedColumns(NamedTuple):
     bin_weight: NDArray[np.float64]
     order: NDArray[np.uint16]
     lightest: float
+    row_weight: float
+    noise: NDArray[np.float64]
+    trust: NDArray[np.float64]
 
 
-def mixed_columns(cuts: MixedCuts, lightest: float = 0.0) -> MixedColumns:
+def mixed_columns(cuts: MixedCuts, lightest: float = 0.0, row_weight: float = 0.0) -> MixedColumns:
+    """``row_weight``: sums of categories are smoothed, and a usual row has this weight."""
     n_values = cuts.n_values
+    smooth = row_weight > 0.0 and bool(cuts.categorical.any())
     return MixedColumns(
         cuts.categorical,
         n_values,
@@ -67,6 +77,9 @@ def mixed_columns(cuts: MixedCuts, lightest: float = 0.0) -> MixedColumns:
         cuts.bin_weight,
         np.concatenate([np.arange(m + 1, dtype=np.uint16) for m in n_values]),
         lightest,
+        row_weight if smooth else 0.0,
+        np.zeros(3),
+        np.ones(int(cuts.bin_start[-1]) if smooth else 0),
     )
 
 
@@ -116,11 +129,17 @@ def sort_categories(columns, splits, column, bins, total):
     weights = columns.bin_weight[start : start + n]
     if n == 2:
         bins[1] = total - bins[0]  # the sum of a last bin of two is left out
-    means = np.empty(n)
+    means, known = np.empty(n), np.empty(0)
     for b in range(n):
         bins[n + b] = bins[b]
+    smooth = columns.row_weight > 0.0
+    if smooth:
+        known = bins[:n].copy()
+        sums, everything = bins[n : 2 * n].reshape(n, 1), np.full(1, total)
+        smooth_sums(sums, weights, everything, splits.total_weight, columns.noise[0])
+    for b in range(n):
         # Without weight (in one of several folds) a category is as good as all rows.
-        means[b] = (bins[b] / weights[b]) if weights[b] > 0.0 else total / splits.total_weight
+        means[b] = (bins[n + b] / weights[b]) if weights[b] > 0.0 else total / splits.total_weight
     order = columns.order[start : start + n]
     if n <= _SORTED_AGAIN:
         sort_again(means, order)
@@ -138,6 +157,15 @@ def sort_categories(columns, splits, column, bins, total):
             if not splits.signed:
                 product = left_weight * (splits.total_weight - left_weight)
                 splits.gain[first + k] = splits.total_weight / product if product > 0.0 else 0.0
+    if smooth:
+        slope, shift = expected_sum(splits, total)
+        left, left_weight = 0.0, 0.0
+        for k in range(n - 1):
+            left += known[order[k]]
+            left_weight += weights[order[k]]
+            nothing = slope * left_weight + shift
+            before, after = left - nothing, bins[k] - nothing
+            columns.trust[start + k] = after / before if abs(after) < abs(before) else 1.0
 
 
 @scalar()

@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 
 from .._jit import scalar
 from ..data.binning import SparseCodes
+from .credibility import residual_noise
 from .dense_stumps import _COPIES, _STRIDE, _expand_codes, _joint_bins, fill_bins
 from .kernels import (
     accumulate,
     direction,
     make_pick,
+    note_noise,
     note_set,
     scratch_size,
     search_columns,
+    trust,
 )
 from .mixed_splits import MixedColumns, bar_light, bin_values, mixed_left_sums, write_set
 from .sparse_stumps import fill_sparse_bins
@@ -78,6 +81,26 @@ def _make_pick(learners, column, learner, inner, total):
 @note_set.register(SparseMixedStumps)
 def _note_set(learners, pick, bits_out):
     write_set(learners.columns, learners.splits, pick, bits_out)
+
+
+@note_noise.register(MixedStumps)
+@note_noise.register(SparseMixedStumps)
+def _note_noise(learners, residual, weight, weighted):
+    columns, total_weight = learners.columns, learners.splits.total_weight
+    if columns.row_weight > 0.0:
+        columns.noise[0] = residual_noise(
+            residual, weight, weighted, columns.row_weight, total_weight
+        )
+
+
+@trust.register(MixedStumps)
+@trust.register(SparseMixedStumps)
+def _trust(learners, pick):
+    columns, column = learners.columns, pick.column
+    if columns.row_weight == 0.0 or not columns.categorical[column]:
+        return 1.0
+    split = pick.learner - learners.splits.offsets[column]
+    return columns.trust[columns.bin_start[column] + split]
 
 
 @accumulate.register(MixedStumps)

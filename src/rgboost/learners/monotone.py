@@ -29,9 +29,11 @@ from .kernels import (
     accumulate,
     direction,
     make_pick,
+    note_noise,
     note_set,
     scratch_size,
     search_columns,
+    trust,
 )
 from .prepared_mixed import PreparedMixedStumps
 from .splits import best_allowed, expected_sum, pick_split, shared_score
@@ -174,6 +176,16 @@ def _scratch_size(learners):
 @accumulate.register(MonotoneStumps)
 def _accumulate(learners, columns, residual, lo, hi, scratch, first, partial_out):
     accumulate(learners.stumps, columns, residual, lo, hi, scratch, first, partial_out)
+
+
+@note_noise.register(MonotoneStumps)
+def _note_noise(learners, residual, weight, weighted):
+    note_noise(learners.stumps, residual, weight, weighted)
+
+
+@trust.register(MonotoneStumps)
+def _trust(learners, pick):
+    return trust(learners.stumps, pick)
 
 
 @note_set.register(MonotoneStumps)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..data.binning import SparseCodes
 from ..data.cuts import CutPlan
 from ..data.mixed_bins import (
+    CategoryPlan,
     MixedCuts,
     cut_mixed,
     encode_mixed,
@@ -25,6 +26,7 @@ from ..model import ClassStumpModel, Coverage, Path, StumpModel
 from ..model.mixed import collapse_mixed
 from ..selection import Layout
 from .base import Prepared
+from .credibility import usual_weight
 from .mixed_splits import MixedColumns, mixed_columns, mixed_splits
 from .mixed_stumps import MixedStumps, SparseMixedStumps, mixed_stumps
 from .splits import Splits
@@ -61,7 +63,8 @@ class PreparedMixedStumps(Prepared):
         cuts = self.cuts
         bins = (cuts.categorical, cuts.edge_start, cuts.edges, cuts.bin_weight)
         rows = arrays.codes if isinstance(arrays, MixedStumps) else arrays.entries
-        return rows, bins, arrays.splits.signed, arrays.columns.lightest
+        smooth = arrays.columns.row_weight
+        return rows, bins, arrays.splits.signed, arrays.columns.lightest, smooth
 
     def model(self, path: Path, intercept: Any) -> StumpModel | ClassStumpModel:
         def collapse(one: Path, start: float) -> StumpModel:
@@ -85,18 +88,21 @@ def prepare_mixed(
     signed: bool,
     lightest: float,
     *,
+    rare: CategoryPlan,
+    smooth: bool,
     groups: Any,
     names: Any,
     n_jobs: int,
 ) -> PreparedMixedStumps:
     """Bins, weights and splits. A sparse X is in CSC form with sorted rows. ``lightest`` is the
-    least weight of a side."""
-    cuts = cut_mixed(X, categorical, missing, plan, weight, n_jobs)
+    least weight of a side, ``rare`` and ``smooth`` are what is done about rare categories."""
+    cuts = cut_mixed(X, categorical, missing, plan, weight, n_jobs, rare)
     rows = _encode_and_weigh(X, cuts, weight, n_jobs)
     if lightest > 0.0:
         cuts = without_light_thresholds(cuts, lightest)
         rows = _encode_and_weigh(X, cuts, weight, n_jobs)
-    splits, columns = mixed_splits(cuts, signed), mixed_columns(cuts, lightest)
+    row_weight = usual_weight(weight) if smooth else 0.0
+    splits, columns = mixed_splits(cuts, signed), mixed_columns(cuts, lightest, row_weight)
     arrays: Any
     if isinstance(rows, SparseCodes):
         arrays = SparseMixedStumps(rows, splits, columns)
@@ -105,7 +111,19 @@ def prepare_mixed(
         arrays = mixed_stumps(rows, splits, columns)
         cells = float(X.shape[0]) * X.shape[1]
     layout = Layout.make(arrays.splits.offsets, groups, names)
+    layout = layout.weighed(even_weights(cuts, splits), cuts.total_weight)
     return PreparedMixedStumps(arrays, layout, cuts, cells)
+
+
+def even_weights(cuts: MixedCuts, splits: Splits) -> NDArray[np.float64]:
+    """Weights left of the splits, as `rgboost.selection.RandomThresholds` reads them: ascending. As
+    if all splits of a feature were equally far apart, where categories or missing values are."""
+    found = splits.left_weight.copy()
+    for g in np.flatnonzero(cuts.categorical | cuts.has_missing):
+        now = slice(splits.offsets[g], splits.offsets[g + 1])
+        n = now.stop - now.start
+        found[now] = cuts.total_weight * np.arange(1, n + 1) / (n + 1)
+    return found
 
 
 def _encode_and_weigh(

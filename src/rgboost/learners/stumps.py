@@ -13,7 +13,7 @@ from .._validation import check_count, check_option, check_real
 from ..data.binning import bin_dense, bin_sparse, encode_dense, encode_sparse
 from ..data.cuts import MOST_BINS, BinningKind, Cuts, make_plan, without_light_sides
 from ..data.input.names import feature_mask
-from ..data.mixed_bins import columns_with_missing, without_missing
+from ..data.mixed_bins import CategoryPlan, columns_with_missing, without_missing
 from ..data.sparse_columns import as_columns, sparse_columns
 from ..model import ClassStumpModel, Coverage, Path, StumpModel
 from ..selection import Layout
@@ -66,6 +66,14 @@ class Stumps(LearnerFamily):
     categorical : tuple of int
         Features whose numbers are categories: b takes one value on a set of them, and another on
         the rest.
+    smooth : bool
+        Mean residuals of categories are drawn towards the mean of all rows before sets of them are
+        chosen, those of rare ones most: see `rgboost.learners.credibility`. Otherwise a column of
+        many rare categories fits noise.
+    min_frequency : int
+        Categories of fewer rows (in units of the mean weight) share one.
+    max_categories : int or None
+        The most categories of a feature; the less frequent ones share one.
 
     Dense matrices and sparse ones (without making them dense) are accepted. Ties between stumps
     go to the smaller feature, then to the smaller threshold. NaN is a missing value: see
@@ -77,6 +85,9 @@ class Stumps(LearnerFamily):
     binning: BinningKind = "quantile"
     categorical: tuple[int, ...] = ()
     min_weight_fraction_leaf: float = 0.0
+    smooth: bool = False
+    min_frequency: int = 1
+    max_categories: int | None = None
     accepts_missing: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -84,6 +95,10 @@ class Stumps(LearnerFamily):
         check_option(self.binning, "binning", ["quantile", "hybrid"])
         if not 0.0 <= check_real(self.min_weight_fraction_leaf, _LEAST) <= 0.5:
             raise ValueError(f"{_LEAST}={self.min_weight_fraction_leaf} must be from 0 to 0.5.")
+        check_option(self.smooth, "smooth", [True, False])
+        check_count(self.min_frequency, "min_frequency", at_least=1)
+        if self.max_categories is not None:
+            check_count(self.max_categories, "max_categories", at_least=2)
         if self.max_bins is None or self.max_bins in ("auto", "paper"):
             return
         if isinstance(self.max_bins, str):
@@ -144,9 +159,11 @@ class Stumps(LearnerFamily):
         if mixed:
             categorical = feature_mask(self.categorical, X.shape[1], None, "categorical")
             signed = self.leaves == "signed"
+            row = total / max(1, X.shape[0])
+            rare = CategoryPlan((self.min_frequency - 0.5) * row, self.max_categories)
             return prepare_mixed(
                 as_columns(X), categorical, missing, plan, weight, signed, lightest,
-                groups=groups, names=names, n_jobs=n_jobs,
+                rare=rare, smooth=self.smooth, groups=groups, names=names, n_jobs=n_jobs,
             )  # fmt: skip
         if scipy.sparse.issparse(X):
             columns = sparse_columns(X)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..boosting import Trace
+from ..data.mixed_bins import OTHERS
 from ..losses import Loss, Softmax
 from ..model import Coverage, StumpModel
 from ..model.category_tables import CategoryTables
@@ -161,7 +162,9 @@ def check_categories(tables: CategoryTables, fitted: Mapping[str, Any]) -> None:
     require(np.isin(tables.feature, tables.features).all(), "categories.feature")
     for g, (a, b) in zip(tables.features, pairwise(tables.starts), strict=True):
         values, labels = tables.values[a:b], schema.labels[g]
-        require(_ascends(values) and np.isfinite(values).all(), "categories.values")
+        require(_ascends(values) and len(values), "categories.values")
+        values = values[:-1] if values[-1] == OTHERS else values
+        require(np.isfinite(values).all(), "categories.values")
         if labels is not None:  # a category is the number of its label
             whole = values == np.floor(values)
             known = (values >= 0) & (values < len(labels))

@@ -88,7 +88,8 @@ def are_strings(labels: NDArray) -> bool:
 def encode_labels(
     values: Values, missing: NDArray[np.bool_], labels: NDArray, name: str
 ) -> NDArray[np.float64]:
-    """The number of each label, NaN where it is missing or not among ``labels``."""
+    """The number of each label, that of the one after the last where it is not among ``labels``,
+    NaN where it is missing."""
     kind = kind_of(values, missing, name)
     expected: Kind = "strings" if are_strings(labels) else "numbers"
     if kind is not None and len(labels) and kind != expected:
@@ -96,8 +97,9 @@ def encode_labels(
             f"{name} had categories that are {expected} at fit, and has {kind} now; give it the "
             "type that it had."
         )
+    unknown = float(len(labels))
     number = {label: float(k) for k, label in enumerate(labels.tolist())}
-    look_up: Callable[[Any], float] = lambda value: number.get(value, np.nan)  # noqa: E731
+    look_up: Callable[[Any], float] = lambda value: number.get(value, unknown)  # noqa: E731
     out = np.full(len(values), np.nan)
     out[~missing] = np.fromiter(map(look_up, values[~missing]), np.float64, int((~missing).sum()))
     return out

@@ -1,8 +1,8 @@
 """What `fit` saw of its input, so that other rows are read the same way.
 
 Rows of any kind become a matrix of float32 or float64: numbers as they are, labels of categories
-as the numbers 0, 1, ... in sorted order of the labels, NaN where a value is missing or a label is
-unknown.
+as the numbers 0, 1, ... in sorted order of the labels, the next number where a label is unknown,
+NaN where a value is missing.
 """
 
 from __future__ import annotations

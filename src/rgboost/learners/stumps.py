@@ -159,8 +159,8 @@ class Stumps(LearnerFamily):
         if mixed:
             categorical = feature_mask(self.categorical, X.shape[1], None, "categorical")
             signed = self.leaves == "signed"
-            row = total / max(1, X.shape[0])
-            rare = CategoryPlan((self.min_frequency - 0.5) * row, self.max_categories)
+            rows = self.min_frequency - 0.5 if self.min_frequency > 1 else 0.0  # sums are rounded
+            rare = CategoryPlan(rows * total / max(1, X.shape[0]), self.max_categories)
             return prepare_mixed(
                 as_columns(X), categorical, missing, plan, weight, signed, lightest,
                 rare=rare, smooth=self.smooth, groups=groups, names=names, n_jobs=n_jobs,

@@ -94,7 +94,7 @@ def bins_of_thresholds(learner: LearnerFamily, selection: SelectionRule, X: Any)
         return learner
     if can_be_plain(X, learner):
         return replace(learner, max_bins=MANY_BINS)  # an iteration on rows costs the same
-    usual = learner.bins_for(X, mixed=True)
+    usual = learner.bins_for(X)
     assert usual is not None
     return replace(learner, max_bins=max(usual, min(MANY_BINS, FEW_SPLITS // X.shape[1])))
 

@@ -52,9 +52,9 @@ class Stumps(LearnerFamily):
     max_bins : int, None, "auto" or "paper"
         Bins per feature, from 2 to 65,536: one threshold fewer than bins. None: a threshold
         between every two distinct values, up to 65,535. ``"auto"``: one bin for 50 rows, at least
-        32 and at most 255. But up to 512 if that makes at most 4,800 splits, there are at most
-        100,000 rows, and no missing values or categories; and above 100,000 rows (dense) up to
-        2,047 if features with more than 255 values have at most 4,800 splits then. ``"paper"``:
+        32 and at most 255. But up to 512 if that makes at most 4,800 splits of numbers and there are
+        at most 100,000 rows; and above 100,000 rows (dense) up to 2,047 if features with more than
+        255 values have at most 4,800 splits then. ``"paper"``:
         100 bins above 10,000 rows, else None.
     binning : {"quantile", "hybrid"}
         Thresholds at quantiles, or half of them at quantiles and half evenly spaced between
@@ -115,10 +115,9 @@ class Stumps(LearnerFamily):
     def with_categorical(self, features: tuple[int, ...]) -> Stumps:
         return replace(self, categorical=features)
 
-    def bins_for(self, X: Any, mixed: bool = False) -> int | None:
-        """The most bins of a feature; None for every value. ``mixed``: some have missing values or
-        categories."""
-        n_rows, n_features = X.shape
+    def bins_for(self, X: Any) -> int | None:
+        """The most bins of a feature of numbers; None for every value."""
+        n_rows = X.shape[0]
         if self.max_bins == "paper":
             return PAPER_BINS if n_rows > PAPER_ROWS else None
         if self.max_bins != "auto":
@@ -127,8 +126,9 @@ class Stumps(LearnerFamily):
         if n_rows > FEW_ROWS and not scipy.sparse.issparse(X):
             rich = self._count_rich(X)
             most = max(most, min(MOST_AUTO_BINS, FEW_SPLITS // max(1, rich)))
-        elif n_rows <= FEW_ROWS and not mixed:
-            most = max(most, min(BINS_OF_FEW, FEW_SPLITS // max(1, n_features)))
+        elif n_rows <= FEW_ROWS:
+            numeric = X.shape[1] - len(self.categorical)
+            most = max(most, min(BINS_OF_FEW, FEW_SPLITS // max(1, numeric)))
         return min(max(n_rows // ROWS_PER_BIN, FEWEST_BINS), most)
 
     def _count_rich(self, X: NDArray[np.float64]) -> int:
@@ -152,7 +152,7 @@ class Stumps(LearnerFamily):
     ) -> PreparedStumps | PreparedMixedStumps:
         missing = columns_with_missing(X)
         mixed = bool(self.categorical) or bool(missing.any())
-        plan = make_plan(self.bins_for(X, mixed), self.binning)
+        plan = make_plan(self.bins_for(X), self.binning)
         total = float(X.shape[0]) if weight is None else float(weight.sum())
         lightest = self.min_weight_fraction_leaf * total
         arrays: Any

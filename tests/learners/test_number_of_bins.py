@@ -31,14 +31,18 @@ def test_many_rows_of_few_values_but_for_some_features():
     assert bins(np.round(X[:, 1:], 1)) == 2047
     assert bins(np.column_stack([X[:, :1]] * 20)) == 255
     assert bins(scipy.sparse.csr_array(X[:, :1])) == 255
-    assert Stumps(max_bins="auto", categorical=(1, 2, 3)).bins_for(X, mixed=True) == 2047
+    assert Stumps(max_bins="auto", categorical=(1, 2, 3)).bins_for(X) == 2047
 
 
-def test_categories_and_gaps_keep_bins_in_a_byte():
-    X = np.random.default_rng(0).normal(size=(30_000, 2))
-    assert Stumps(max_bins="auto").prepare(X).arrays.codes.dtype == np.uint16
+def test_categories_and_missing_values_change_no_bins():
+    X = np.random.default_rng(0).normal(size=(30_000, 3))
+    X[:, 2] = np.arange(30_000) % 7
+    plain = Stumps(max_bins="auto").prepare(X[:, :2]).cuts
     X[0, 0] = np.nan
-    assert Stumps(max_bins="auto").prepare(X).arrays.codes.dtype == np.uint8
+    mixed = Stumps(max_bins="auto", categorical=(2,)).prepare(X).cuts
+    assert np.diff(plain.offsets).tolist() == [511, 511]
+    assert mixed.n_values.tolist() == [512, 512, 7]
+    np.testing.assert_array_equal(mixed.edges_of(1), plain.thresholds[511:])
 
 
 def test_no_other_word():

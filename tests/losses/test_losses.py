@@ -34,6 +34,7 @@ DIFFERENTIABLE = [
     Tweedie(1.5),
     Tweedie(1.2),
     LogCosh(),
+    LogCosh(3.0),
     Ridged(Poisson(), 0.2),
 ]
 KINKED = [Quantile(0.5), Quantile(0.9), AbsoluteError()]
@@ -71,6 +72,7 @@ def labels_for(loss, rng, n):
         (AbsoluteError(), 1.0, 3.0, 2.0, -1.0),
         (AbsoluteError(), 1.0, 1.0, 0.0, 0.0),
         (LogCosh(), 1.0, 3.0, np.log(np.cosh(2)), -np.tanh(2)),
+        (LogCosh(4.0), 1.0, 3.0, 16 * np.log(np.cosh(0.5)), -4 * np.tanh(0.5)),
     ],
 )
 def test_known_values(loss, y, f, value, residual):

@@ -185,7 +185,7 @@ class CurvedRows:
         residual = self.loss.residual(self.exact.rows.y, score)
         if self.exact.rows.weighted:
             residual *= self.exact.rows.weight
-        self.noise = float(residual @ residual / curvature.sum())
+        self.noise = float(np.sum(residual * residual) / curvature.sum())
 
     def _curvature_at(self, score: Vector) -> Vector:
         """w h of every row."""

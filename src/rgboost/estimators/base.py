@@ -151,7 +151,7 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
     def _paper_extras(cls) -> dict[str, Any]:
         return {}
 
-    def _resolve_loss(self) -> Loss:
+    def _resolve_loss(self, rows: TrainingRows) -> Loss:
         raise NotImplementedError
 
     def _learner_family(self, loss: Loss, n_rows: int) -> LearnerFamily:

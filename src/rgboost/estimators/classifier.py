@@ -17,6 +17,7 @@ from ..losses import Exponential, Logistic, Loss, Ridged, Softmax
 from ..losses.base import check_loss
 from .base import BaseRGBM, all_or_nothing
 from .class_weight import apply_class_weight
+from .convergence import warn_if_unfinished
 from .documents import ATTRIBUTES, FIT, PARAMETERS
 from .holdout import TrainingRows
 from .rows import check_groups, check_training_rows
@@ -127,7 +128,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
     def _paper_extras(cls) -> dict[str, Any]:
         return {"ridge": 1e-4}
 
-    def _resolve_loss(self) -> Loss:
+    def _resolve_loss(self, rows: TrainingRows) -> Loss:
         ridge = check_not_negative(self.ridge, "ridge")
         exponential = Ridged(Exponential(), ridge) if ridge else Exponential()
         loss = check_loss(self.loss, {"logistic": Logistic(ridge), "exponential": exponential})
@@ -187,10 +188,11 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             labels, parts = self._encode_labels(y), check_groups(groups, len(y))
             rows = TrainingRows(X, labels, weight, validation, offset, parts)
             interrupted = self._fit_score(
-                rows, self._resolve_loss(), stratified=True, resume=resume
+                rows, self._resolve_loss(rows), stratified=True, resume=resume
             )
         if interrupted:
             raise KeyboardInterrupt
+        warn_if_unfinished(self)
         return self
 
     fit.__doc__ = FIT.format(labels="labels")

@@ -29,8 +29,9 @@ from ..losses import Softmax, Squared
 from ..selection import SelectionRule
 from .holdout import StoppingPlan, TrainingRows, count_rarest
 
-MOST_ITERATIONS = 20_000
-"""Of fits that stop by themselves, and of cross-validation."""
+MOST_ITERATIONS, MOST_ROUNDS = 20_000, 100_000
+"""Of fits that stop by themselves, and of cross-validation; and of means of several runs, whose
+iterations cost little."""
 
 FEW_ROWS = 30
 FEW_ITERATIONS = 100
@@ -112,7 +113,7 @@ class FoldPlan:
     ) -> tuple[Boosted, NDArray[np.float64]] | None:
         """The mean of the folds' models and their losses; None if it cannot be had."""
         rule = self.stopping.rule_of_mean(rows, settings["learning_rate"])
-        folds = self._folds(rows, settings, rule)
+        folds = {**self._folds(rows, settings, rule), "n_iter": MOST_ROUNDS}
         by_statistics: Callable[..., Boosted | None] = boost_quadratic_mean
         if type(settings["loss"]) is Squared:
             by_statistics = boost_mean

@@ -26,22 +26,29 @@ from ..losses import (
 )
 from ..losses.base import check_loss
 from .base import BaseRGBM, all_or_nothing
+from .convergence import warn_if_unfinished
 from .documents import ATTRIBUTES, FIT, PARAMETERS
 from .holdout import TrainingRows
 from .rows import check_groups, check_training_rows
 
-_NAMED: dict[str, Loss] = {
-    "squared": Squared(),
-    "huber": Huber(1.0),
-    "log-cosh": LogCosh(),
-    "absolute": AbsoluteError(),
-    "quantile": Quantile(0.5),
-    "poisson": Poisson(),
-    "gamma": Gamma(),
-    "tweedie": Tweedie(1.5),
-}
 
-_LOSSES = """``"squared"``, ``"huber"`` (delta 1), ``"log-cosh"``, ``"absolute"``, ``"quantile"``
+def _named(spread: float) -> dict[str, Loss]:
+    """Losses by name, of labels with such a spread."""
+    return {
+        "squared": Squared(),
+        "huber": Huber(spread),
+        "log-cosh": LogCosh(spread),
+        "absolute": AbsoluteError(),
+        "quantile": Quantile(0.5),
+        "poisson": Poisson(),
+        "gamma": Gamma(),
+        "tweedie": Tweedie(1.5),
+    }
+
+
+_LOSSES = """``"squared"``; ``"huber"`` and ``"log-cosh"``, whose scale (delta) is the spread of y:
+        1.4826 times the median of ``abs(y - median(y))``, so that units do not matter
+        (``Huber(5)``, ``LogCosh(5)`` for others); ``"absolute"``, ``"quantile"``
         (the median; ``Quantile(0.9)`` for others); ``"poisson"``, ``"gamma"``, ``"tweedie"``
         (power 1.5), whose predictions are exp(score);"""
 
@@ -133,8 +140,9 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
             verbose=verbose,
         )
 
-    def _resolve_loss(self) -> Loss:
-        loss = check_loss(self.loss, _NAMED)
+    def _resolve_loss(self, rows: TrainingRows) -> Loss:
+        named = self.loss in ("huber", "log-cosh") if isinstance(self.loss, str) else False
+        loss = check_loss(self.loss, _named(spread_of(rows) if named else 1.0))
         ridge = check_not_negative(self.ridge, "ridge")
         return Ridged(loss, ridge) if ridge and loss is not self.loss else loss  # type: ignore[arg-type]
 
@@ -163,9 +171,10 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
                 validation = Validation(held[0], held[1].astype(np.float64), *held[2:])
             labels, parts = y.astype(np.float64), check_groups(groups, len(y))
             rows = TrainingRows(X, labels, weight, validation, offset, parts)
-            interrupted = self._fit_score(rows, self._resolve_loss(), resume=resume)
+            interrupted = self._fit_score(rows, self._resolve_loss(rows), resume=resume)
         if interrupted:
             raise KeyboardInterrupt
+        warn_if_unfinished(self)
         return self
 
     fit.__doc__ = FIT.format(labels="responses")
@@ -184,3 +193,13 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """R² of the predictions, 1 at best."""
         return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
+
+
+def spread_of(rows: TrainingRows) -> float:
+    """1.4826 times the (weighted) median of |y - median|, the standard deviation of normal labels;
+    where more than half of the labels are the same, their standard deviation, or 1."""
+    y = rows.y if rows.offset is None else rows.y - rows.offset
+    middle = AbsoluteError()
+    median = middle.best_constant(y, rows.weight)
+    spread = 1.4826 * middle.best_constant(np.abs(y - median), rows.weight)
+    return spread or float(np.std(y - median)) or 1.0

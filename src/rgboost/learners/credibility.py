@@ -106,4 +106,4 @@ def weighted_squares(values, weight):
 
 def usual_weight(weight: np.ndarray | None) -> float:
     """The mean weight of a row, as rows are weighted: sum w^2 / sum w."""
-    return 1.0 if weight is None else float(weight @ weight / weight.sum())
+    return 1.0 if weight is None else float(np.sum(weight * weight) / weight.sum())

@@ -52,9 +52,9 @@ class Stumps(LearnerFamily):
     max_bins : int, None, "auto" or "paper"
         Bins per feature, from 2 to 65,536: one threshold fewer than bins. None: a threshold
         between every two distinct values, up to 65,535. ``"auto"``: one bin for 50 rows, at least
-        32 and at most 255. But up to 512 if that makes at most 4,800 splits of numbers and there are
-        at most 100,000 rows; and above 100,000 rows (dense) up to 2,047 if features with more than
-        255 values have at most 4,800 splits then. ``"paper"``:
+        32 and at most 255. But up to 512 if that makes at most 4,800 splits of numbers and there
+        are at most 100,000 rows; and above 100,000 rows (dense) up to 2,047 if features with more
+        than 255 values have at most 4,800 splits then. ``"paper"``:
         100 bins above 10,000 rows, else None.
     binning : {"quantile", "hybrid"}
         Thresholds at quantiles, or half of them at quantiles and half evenly spaced between

@@ -1,0 +1,36 @@
+"""Warnings of fits that chose their own number of iterations, and ended where they should not."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from ..boosting.stopping import best_iteration
+from .folds import MOST_ITERATIONS, MOST_ROUNDS
+
+
+def warn_if_unfinished(estimator: Any) -> None:
+    """Raise a `ConvergenceWarning` if a fit ended at the limit of its iterations, or learnt
+    nothing."""
+    held = getattr(estimator, "cv_loss_", estimator.trace_.validation_loss)
+    if held is None:
+        return
+    if best_iteration(held) == 0:
+        _warn(
+            "No iteration lowered the loss of the rows that were held out: the model is a constant "
+            f"or close to it. With loss={estimator.loss_!r} and labels of this size, the features "
+            "may say nothing of y; otherwise look at the loss, its scale, and learning_rate."
+        )
+    elif isinstance(estimator.max_iter, str) and len(held) - 1 in (MOST_ITERATIONS, MOST_ROUNDS):
+        _warn(
+            f"The fit ended at its limit of {len(held) - 1:,} iterations, while the loss of the "
+            "rows that were held out was still falling: a longer one would be better. Use a larger "
+            f"learning_rate, give max_iter as a number, or, if loss={estimator.loss_!r} has a "
+            "scale, one that suits the labels."
+        )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ConvergenceWarning, stacklevel=4)

@@ -13,8 +13,9 @@ PARAMETERS = """
         of one group. ``"groups"``: those of ``subset_size`` groups. Besides, ``"thresholds"``:
         ``subset_size`` of them, spread evenly over the features. Or a rule object of
         `rgboost.selection`, which brings its own t. ``"auto"``: ``"learners"``; but
-        ``"thresholds"`` for the mean of several runs (see ``ensemble``) below 10,000 rows of
-        numbers without gaps, if neither ``subset_size`` nor ``always_features`` is given.
+        ``"thresholds"`` for the mean of several runs (see ``ensemble``) below 10,000 rows, if
+        neither ``subset_size`` nor ``always_features`` is given. With categories or missing values
+        both are fitted then, and the one with the smaller loss of held-out rows is kept.
     subset_size : int, float, "sqrt", "all" or "auto"
         t: a count; a fraction, rounded to the nearest integer, at least 1; the integer part of
         the square root; or all. Smaller is faster per iteration and regularises. ``"auto"``: the
@@ -51,8 +52,9 @@ PARAMETERS = """
         and for several classes 0.4, or 1 from 10,000 rows on.
     max_iter : int, "auto" or "cv"
         Number of iterations, at most. ``"cv"``: as many as have the smallest loss in
-        cross-validation with ``cv`` folds, at most 20,000; see ``ensemble`` for what follows. With
-        the squared loss and stumps the folds cost one pass over the data, and bins come from all
+        cross-validation with ``cv`` folds, at most 20,000, or 100,000 of a mean of runs; see
+        ``ensemble`` for what follows. A fit that ends at that limit, or learns nothing, raises a
+        ``ConvergenceWarning``. With the squared loss and stumps the folds cost one pass over the data, and bins come from all
         rows. Rows are not held out besides; ``n_iter_no_change`` and ``tol`` end the search.
         ``"auto"``: ``"cv"`` below 2,000 rows, and with losses whose mean of the folds' models costs
         little (see ``ensemble``); else, and where a class has fewer rows than there are folds, up

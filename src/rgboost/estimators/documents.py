@@ -54,8 +54,9 @@ PARAMETERS = """
         Number of iterations, at most. ``"cv"``: as many as have the smallest loss in
         cross-validation with ``cv`` folds, at most 20,000, or 100,000 of a mean of runs; see
         ``ensemble`` for what follows. A fit that ends at that limit, or learns nothing, raises a
-        ``ConvergenceWarning``. With the squared loss and stumps the folds cost one pass over the data, and bins come from all
-        rows. Rows are not held out besides; ``n_iter_no_change`` and ``tol`` end the search.
+        ``ConvergenceWarning``. With the squared loss and stumps the folds cost one pass over the
+        data, and bins come from all rows. Rows are not held out besides; ``n_iter_no_change`` and
+        ``tol`` end the search.
         ``"auto"``: ``"cv"`` below 2,000 rows, and with losses whose mean of the folds' models costs
         little (see ``ensemble``); else, and where a class has fewer rows than there are folds, up
         to 20,000 until early stopping ends the fit; and 100 if there are fewer than 30 rows.

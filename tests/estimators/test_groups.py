@@ -143,6 +143,8 @@ def test_a_search_of_scikit_learn_routes_them(monkeypatch):
     [
         (dict(cv=GroupKFold(3)), {}, r"cv=GroupKFold.* needs the group of every row; pass groups="),
         ({}, dict(groups=[1, 2]), r"groups has shape \(2,\), expected \(240,\): the group of"),
+        ({}, dict(groups=["a", None] * 120), "groups cannot be put in order"),
+        (dict(early_stopping=True), dict(groups=[1] * 240), "can be held out: there are 1, and"),
         (dict(cv=20, max_iter="cv"), dict(groups=data()[2]), "cv=20 is impossible: there are only"),
     ],
 )
@@ -150,6 +152,14 @@ def test_faults(parameters, given, message):
     X, y, _ = data()
     with pytest.raises(ValueError, match=message):
         RGBMRegressor(**parameters).fit(X, y, **given)
+
+
+def test_fewer_groups_than_folds():
+    """One of the groups is held out."""
+    X, y, groups = data(n_groups=3)
+    model = RGBMRegressor(random_state=0).fit(X, y, groups=groups)
+    assert model.trace_.n_runs == 1
+    assert model.trace_.validation_loss is not None
 
 
 def test_a_class_that_only_one_fold_has():

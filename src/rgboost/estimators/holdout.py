@@ -129,7 +129,7 @@ class StoppingPlan:
         """Hold out a share of the rows with positive weight: whole groups, if there are any; else
         of each class the same share. Rows of a class that is too rare for that stay.
         """
-        if rows.groups is not None and rows.n_groups >= 2:
+        if rows.groups is not None:
             return self._hold(rows, *self._split_groups(rows, stratified, seed))
         y, present = rows.y, rows.present
         shared, rare = present, present[:0]
@@ -175,8 +175,9 @@ class StoppingPlan:
             possible = np.flatnonzero((left > count).all(axis=1))
             if not len(possible):
                 raise ValueError(
-                    "no group of rows can be held out: each has the only rows of a class. Use "
-                    "early_stopping=False with a number as max_iter, or X_val, y_val."
+                    f"no group of rows can be held out: there are {len(count)}, and each has all "
+                    "rows, or all of a class. Use early_stopping=False with a number as max_iter, "
+                    "or X_val, y_val."
                 )
             held[possible[np.argmin(size[possible])]] = True
         return present[~held[group]], present[held[group]]

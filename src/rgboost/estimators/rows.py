@@ -150,7 +150,12 @@ def check_groups(given: Any, n_rows: int) -> NDArray[np.int64] | None:
             f"groups has shape {groups.shape}, expected ({n_rows},): the group of every row. "
             "(Groups of features are a parameter of the estimator.)"
         )
-    return np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    try:
+        return np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    except TypeError as fault:
+        raise ValueError(
+            f"groups cannot be put in order ({fault}); give numbers or strings, without gaps."
+        ) from fault
 
 
 def check_weight(given: Any, n_rows: int, name: str) -> NDArray[np.float64] | None:

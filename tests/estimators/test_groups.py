@@ -18,7 +18,8 @@ def data(n=240, n_groups=12, seed=0):
     rng = np.random.default_rng(seed)
     groups = rng.permutation(np.arange(n) % n_groups)
     X = np.column_stack([rng.normal(size=n), groups])
-    return X, X[:, 0] + 2 * rng.normal(size=n_groups)[groups] + 0.3 * rng.normal(size=n), groups
+    level = rng.normal(size=n_groups)[groups]
+    return X, 3 * X[:, 0] + level + 0.3 * rng.normal(size=n), groups
 
 
 def whole(part, groups):

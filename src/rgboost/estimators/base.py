@@ -31,6 +31,7 @@ from ..selection import RandomThresholds, SelectionRule, check_selection
 from ..steps import NewtonStep, StepRule, check_step, default_step
 from .fitted_model import FittedModelMixin
 from .folds import FoldPlan
+from .habits import explain_unknown
 from .holdout import ROWS_OF_MEAN, StoppingPlan, TrainingRows
 from .rows import accepts_missing, check_held_rows, check_labels, check_offset, check_rows
 
@@ -124,6 +125,11 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         self.warm_start = warm_start
         self.callbacks = callbacks
         self.verbose = verbose
+
+    def set_params(self, **parameters: Any) -> Self:
+        """As in scikit-learn; what other libraries call otherwise raises with our name."""
+        explain_unknown(type(self), parameters.keys() - self.get_params().keys(), "set_params")
+        return super().set_params(**parameters)
 
     @classmethod
     def paper(cls, **parameters: Any) -> Self:

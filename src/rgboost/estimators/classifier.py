@@ -19,11 +19,12 @@ from .base import BaseRGBM, all_or_nothing
 from .class_weight import apply_class_weight
 from .convergence import warn_if_unfinished
 from .documents import ATTRIBUTES, FIT, PARAMETERS
+from .habits import names_ours
 from .holdout import TrainingRows
 from .rows import check_groups, check_training_rows
 
-_LOSSES = """``"logistic"`` (softmax if there are more than two classes), ``"exponential"`` (two
-        classes),"""
+_LOSSES = """``"logistic"`` (or ``"log_loss"``; softmax if there are more than two classes),
+        ``"exponential"`` (two classes),"""
 
 
 class RGBMClassifier(ClassifierMixin, BaseRGBM):
@@ -55,6 +56,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
 
     _long_steps, _many_rows = 1.0, 1000
 
+    @names_ours
     def __init__(
         self,
         *,
@@ -150,6 +152,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         codes = self._class_codes(y).astype(np.float64)
         return 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes
 
+    @names_ours
     def fit(
         self,
         X: Any,

@@ -28,6 +28,7 @@ from ..losses.base import check_loss
 from .base import BaseRGBM, all_or_nothing
 from .convergence import warn_if_unfinished
 from .documents import ATTRIBUTES, FIT, PARAMETERS
+from .habits import names_ours
 from .holdout import TrainingRows
 from .rows import check_groups, check_training_rows
 
@@ -46,11 +47,11 @@ def _named(spread: float) -> dict[str, Loss]:
     }
 
 
-_LOSSES = """``"squared"``; ``"huber"`` and ``"log-cosh"``, whose scale (delta) is the spread of y:
-        1.4826 times the median of ``abs(y - median(y))``, so that units do not matter
-        (``Huber(5)``, ``LogCosh(5)`` for others); ``"absolute"``, ``"quantile"``
-        (the median; ``Quantile(0.9)`` for others); ``"poisson"``, ``"gamma"``, ``"tweedie"``
-        (power 1.5), whose predictions are exp(score);"""
+_LOSSES = """``"squared"`` (or ``"squared_error"``); ``"huber"`` and ``"log-cosh"``, whose scale
+        (delta) is the spread of y: 1.4826 times the median of ``abs(y - median(y))``, so that units
+        do not matter (``Huber(5)``, ``LogCosh(5)`` for others); ``"absolute"`` (or
+        ``"absolute_error"``), ``"quantile"`` (the median; ``Quantile(0.9)`` for others);
+        ``"poisson"``, ``"gamma"``, ``"tweedie"`` (power 1.5), whose predictions are exp(score);"""
 
 
 class RGBMRegressor(RegressorMixin, BaseRGBM):
@@ -73,6 +74,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
     101
     """
 
+    @names_ours
     def __init__(
         self,
         *,
@@ -146,6 +148,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         ridge = check_not_negative(self.ridge, "ridge")
         return Ridged(loss, ridge) if ridge and loss is not self.loss else loss  # type: ignore[arg-type]
 
+    @names_ours
     def fit(
         self,
         X: Any,

@@ -162,12 +162,16 @@ def _as_rows(y: Any, f: Any) -> tuple[Vector, Vector]:
     return np.array(y, np.float64, order="C"), np.array(f, np.float64, order="C")
 
 
+SYNONYMS = {"squared_error": "squared", "absolute_error": "absolute", "log_loss": "logistic"}
+"""Names of scikit-learn, and ours."""
+
+
 def check_loss(loss: str | Loss, named: dict[str, Loss]) -> Loss:
-    """A loss from its name, or the loss itself."""
+    """A loss from its name or scikit-learn's, or the loss itself."""
     if isinstance(loss, Loss):
         return loss
-    if isinstance(loss, str) and loss in named:
-        return named[loss]
+    if isinstance(loss, str) and SYNONYMS.get(loss, loss) in named:
+        return named[SYNONYMS.get(loss, loss)]
     names = ", ".join(repr(name) for name in named)
     raise ValueError(
         f"loss={loss!r} is not known; use {names} or an object of rgboost.losses.Loss."

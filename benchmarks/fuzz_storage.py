@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from tests.storage.checks import check_mutant
-from tests.storage.make_models import some_models
+from tests.storage.make_models import stored_models
 from tests.storage.mutations import mutants
 
 
@@ -25,17 +25,14 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    originals = some_models()
     counts: collections.Counter[tuple[str, bool]] = collections.Counter()
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.safetensors"
-        files = []
-        for model, _ in originals:
-            model.save(path)
-            files.append(path.read_bytes())
+        stored = list(stored_models(path))
+        files = [data for _, _, data in stored]
         for hostile, which, name, data in mutants(files, arguments.files, arguments.seed):
-            original, rows = originals[which]
+            original, rows, _ = stored[which]
             try:
                 refused = check_mutant(hostile, original, data, path, rows)
             except BaseException:

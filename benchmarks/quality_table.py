@@ -88,6 +88,8 @@ def _verdict(results: Results) -> str:
     clearly = [which for which in worse if _is_clear(both[which][0].get("behind"))]
     timed = {which: pair for which, pair in both.items() if "seconds" in pair[0]}
     slow = [which for which, (o, ebm) in timed.items() if o["seconds"] > ebm["seconds"] / 100]
+    sized = {which: pair for which, pair in both.items() if all("bytes" in one for one in pair)}
+    large = [which for which, (ours, ebm) in sized.items() if ours["bytes"] > ebm["bytes"]]
     given_up = [which for which, found in results.items() if "longer_than" in found.get("EBM", {})]
     if not both:
         return ""
@@ -98,6 +100,8 @@ def _verdict(results: Results) -> str:
         f"Of {len(timed)} where both "
         f"were timed, it takes less than a hundredth of the time of EBM on "
         f"{len(timed) - len(slow)} (not: {', '.join(slow) or 'none'}). "
+        f"The pickled model is at most the size of EBM's on {len(sized) - len(large)} of "
+        f"{len(sized)} (not: {', '.join(large) or 'none'}). "
         f"EBM was given up on: {', '.join(given_up) or 'none'}."
     )
 

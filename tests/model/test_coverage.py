@@ -22,7 +22,7 @@ GAPS = np.where(rng.random(X.shape) < 0.2, np.nan, X)
 )
 def test_weights_of_steps_and_gaps(model, rows, labels):
     model.fit(rows, labels)
-    shape = getattr(model.model_, "shape", model.model_)
+    shape = getattr(model.model_, "wide", model.model_)
     found = model.coverage_
     for k, g in enumerate(shape.features):
         a, b = shape.starts[k], shape.starts[k + 1]

@@ -1,5 +1,6 @@
 """What loading a changed file may do, for the tests and for the fuzzer."""
 
+import pickle
 import tracemalloc
 from contextlib import suppress
 
@@ -56,4 +57,7 @@ def use(model, X):
         np.testing.assert_array_equal(explanation.score(), model.model_.score(model._check_rows(X)))
         model.feature_importances_  # noqa: B018
         model.explain_global().centered()
-        list(zip(range(3), model.staged_predict(X), strict=False))
+        model.explain_global()._repr_html_()
+        pickle.loads(pickle.dumps(model)).trace_.picture()
+        if getattr(model.model_, "wide", model.model_).feature is not None:
+            list(zip(range(3), model.staged_predict(X), strict=False))

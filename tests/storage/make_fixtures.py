@@ -81,7 +81,7 @@ def main():
         if path.exists():
             print(f"{path} is there and stays as it is")
             continue
-        model.save(path)
+        model.save(path, full=True)
         text = json.dumps(expected(model), indent=1, ensure_ascii=False)
         path.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
 

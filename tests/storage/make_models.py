@@ -29,3 +29,11 @@ def some_models():
         (RGBMClassifier(max_iter=12, selection="all", max_bins=8).fit(frame, classes), frame),
         (RGBMRegressor(loss=Ridged(Huber(0.5), 0.1), max_iter=5).fit(X, y), X),
     ]
+
+
+def stored_models(path):
+    """(model, rows, bytes of its file): all with their paths, then all without."""
+    for full in (True, False):
+        for model, rows in some_models():
+            model.save(path, full=full)
+            yield model, rows, path.read_bytes()

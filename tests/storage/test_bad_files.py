@@ -10,40 +10,33 @@ import rgboost
 from rgboost.storage import StorageError
 
 from .checks import check_mutant, load_peak
-from .make_models import some_models
+from .make_models import stored_models
 from .mutations import join, mutants, split
 
 
 @pytest.fixture(scope="module")
-def models():
-    return [model for model, _ in some_models()]
+def stored(tmp_path_factory):
+    return list(stored_models(tmp_path_factory.mktemp("files") / "model"))
 
 
 @pytest.fixture(scope="module")
-def files(models, tmp_path_factory):
-    path = tmp_path_factory.mktemp("files") / "model"
-    found = []
-    for model in models:
-        model.save(path)
-        found.append(path.read_bytes())
-    return found
+def files(stored):
+    return [data for _, _, data in stored]
 
 
-def test_changed_files(models, files, tmp_path):
+def test_changed_files(stored, files, tmp_path):
     """Some hundred of what `benchmarks/fuzz_storage.py` does with thousands."""
-    path, rows = tmp_path / "model", [rows for _, rows in some_models()]
-    refused = [
-        check_mutant(hostile, models[which], data, path, rows[which])
-        for hostile, which, _, data in mutants(files, 800, seed=1)
-    ]
+    refused = []
+    for hostile, which, _, data in mutants(files, 800, seed=1):
+        model, rows, _ = stored[which]
+        refused.append(check_mutant(hostile, model, data, tmp_path / "model", rows))
     assert sum(refused) > 400
     assert not all(refused)
 
 
-def test_the_hostile_know_the_checksum(files, tmp_path):
-    path = tmp_path / "model"
-    for (model, rows), data in zip(some_models(), files, strict=True):
-        assert not check_mutant(False, model, join(*split(data)), path, rows)
+def test_the_hostile_know_the_checksum(stored, tmp_path):
+    for model, rows, data in stored:
+        assert not check_mutant(False, model, join(*split(data)), tmp_path / "model", rows)
 
 
 def test_every_flipped_bit_is_noticed(files, tmp_path):
@@ -169,6 +162,16 @@ def with_tensor(data, name, change):
     return join(header, tensors[:start] + array.tobytes() + tensors[stop:])
 
 
+def without_tensor(data, name):
+    """A tensor less, the places of the others set right."""
+    header, tensors = split(data)
+    start, stop = header.pop(name)["data_offsets"]
+    for key, entry in header.items():
+        if key != "__metadata__" and entry["data_offsets"][0] >= stop:
+            entry["data_offsets"] = [at - (stop - start) for at in entry["data_offsets"]]
+    return join(header, tensors[:start] + tensors[stop:])
+
+
 def put(value, at=0):
     def change(array):
         array[at] = value
@@ -176,7 +179,7 @@ def put(value, at=0):
     return change
 
 
-MIXED, CLASSES = 2, 3
+MIXED, CLASSES, STORED_THIN = 2, 3, 6
 WRONG = [
     (MIXED, "categories.features", put(99), "labels|categories"),
     (MIXED, "categories.starts", put(1 << 40, -1), "categories.starts"),
@@ -193,6 +196,8 @@ WRONG = [
     (MIXED, "input.categorical", put(3), "input.categorical"),
     (MIXED, "coverage.category_weights", put(-1.0), "coverage.category_weights"),
     (MIXED, "coverage.missing", put(-1.0), "coverage.weights"),
+    (STORED_THIN, "trace.kept", put(1), "trace.kept"),
+    (STORED_THIN, "trace.kept", put(-1, -1), "trace.kept"),
     (CLASSES, "model.features", put(3, -1), "model.features"),
     (CLASSES, "model.starts", put(1 << 40, -1), "model.starts"),
 ]
@@ -202,6 +207,15 @@ WRONG = [
 def test_wrong_indices(which, name, change, message, files, tmp_path):
     (tmp_path / "model").write_bytes(with_tensor(files[which], name, change))
     with pytest.raises(StorageError, match=rf"Its value \S*({message})\S* is not valid"):
+        rgboost.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "name", ["model.left", "model.threshold", "categories.sets", "trace.learner", "trace.split"]
+)
+def test_a_path_is_there_as_a_whole_or_not_at_all(name, files, tmp_path):
+    (tmp_path / "model").write_bytes(without_tensor(files[MIXED], name))
+    with pytest.raises(StorageError, match="without the rest of the path"):
         rgboost.load(tmp_path / "model")
 
 

@@ -1,5 +1,6 @@
 """A stored model comes back as it was."""
 
+import copy
 import json
 import pickle
 from dataclasses import replace
@@ -15,7 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import rgboost
-from rgboost import Dictionary, RGBMClassifier, RGBMRegressor, Stumps
+from rgboost import Dictionary, RGBMClassifier, RGBMRegressor, Stumps, Trace
 from rgboost.learners import Monotone
 from rgboost.losses import (
     AbsoluteError,
@@ -126,15 +127,107 @@ def model(request):
 
 
 def test_everything_comes_back(model, tmp_path):
-    model.save(tmp_path / "model.safetensors")
+    model.save(tmp_path / "model.safetensors", full=True)
     loaded = rgboost.load(tmp_path / "model.safetensors")
     assert_same(loaded, model)
     rows = rows_of(model)
     for a, b in zip(loaded.staged_predict(rows), model.staged_predict(rows), strict=True):
         np.testing.assert_array_equal(a, b)
+    assert_says_the_same(loaded, model)
+
+
+def assert_says_the_same(loaded, model):
+    rows = rows_of(model)
     np.testing.assert_array_equal(loaded.predict(rows), model.predict(rows))
     assert_same(loaded.explain_local(rows), model.explain_local(rows))
     assert_same(loaded.explain_global(), model.explain_global())
+
+
+def stored_and_loaded(model, how, tmp_path):
+    if how == "pickle":
+        return pickle.loads(pickle.dumps(model))
+    model.save(tmp_path / "model.safetensors")
+    return rgboost.load(tmp_path / "model.safetensors")
+
+
+@pytest.mark.parametrize("how", ["save", "pickle"])
+def test_a_stored_model_has_tables_and_no_path(model, how, tmp_path):
+    """The same predictions and explanations to the last bit; what is not there says so."""
+    loaded = stored_and_loaded(model, how, tmp_path)
+    assert_says_the_same(loaded, model)
+    assert not hasattr(loaded, "cv_loss_")
+    with pytest.raises(AttributeError, match=r"staged predictions need the path.*full=True"):
+        next(loaded.staged_predict(rows_of(model)))
+    trace, whole = loaded.trace_, model.trace_
+    assert trace.learner is trace.feature is trace.left is trace.sets is None
+    assert (len(trace), trace.engine, trace.n_runs) == (len(whole), whole.engine, whole.n_runs)
+    np.testing.assert_array_equal(trace.train_loss, whole.train_loss[trace.iteration])
+    again = stored_and_loaded(loaded, how, tmp_path)
+    assert_same(again, loaded)
+    with pytest.raises(AttributeError, match="files by full=True need the path"):
+        loaded.save(tmp_path / "model", full=True)
+
+
+def test_a_long_trace_is_thinned():
+    rest = [np.arange(5000)] * 6
+    losses = np.linspace(5.0, 1.0, 5001)
+    whole = Trace(losses, losses + 1, 2 * losses, *rest, "direct")
+    thin = whole.thinned(3333)
+    assert len(whole) == len(thin) == 5000
+    assert len(thin.iteration) < 200
+    assert {0, 1, 2, 3, 3333, 5000} <= set(thin.iteration)
+    assert np.diff(thin.iteration).max() <= 52  # no long stretch is without a loss
+    np.testing.assert_array_equal(thin.train_loss, losses[thin.iteration])
+    np.testing.assert_array_equal(thin.validation_loss, losses[thin.iteration] + 1)
+    np.testing.assert_array_equal(thin.seconds, 2 * losses[thin.iteration])
+    assert thin.train_loss[thin.place(3333)] == losses[3333]
+    with pytest.raises(IndexError, match="iteration 3331 is not in this trace"):
+        thin.place(3331)
+    with pytest.raises(AttributeError, match="choices of a trace need the path"):
+        thin.path()
+    assert_same(thin.thinned(3333), thin)
+    assert repr(thin) == repr(whole)
+    assert (whole.iteration == np.arange(5001)).all()
+
+
+def test_size():
+    """What is stored does not grow with the number of iterations."""
+    few, many = (
+        RGBMRegressor(max_iter=n, early_stopping=False, random_state=0, max_bins=8).fit(X, y)
+        for n in (500, 20_000)
+    )
+    small, large = len(pickle.dumps(few)), len(pickle.dumps(many))
+    assert large < 1.2 * small < 20_000
+    assert len(pickle.dumps(many.set_params(warm_start=True))) > 1_000_000
+
+
+def test_warm_start_is_pickled_whole():
+    model = RGBMRegressor(max_iter=30, warm_start=True, random_state=0).fit(X, y)
+    loaded = pickle.loads(pickle.dumps(model))
+    assert_same(loaded, model)
+    for one in (loaded, model):
+        one.set_params(max_iter=60).fit(X, y)
+    np.testing.assert_array_equal(loaded.trace_.train_loss, model.trace_.train_loss)
+    np.testing.assert_array_equal(list(loaded.staged_predict(X)), list(model.staged_predict(X)))
+    assert len(list(loaded.staged_predict(X))) == 60
+
+
+def test_warm_start_of_a_stored_model_begins_anew(tmp_path):
+    model = RGBMRegressor(max_iter=30, warm_start=True, random_state=0).fit(X, y)
+    model.save(tmp_path / "model", full=True)
+    loaded = rgboost.load(tmp_path / "model")
+    with pytest.warns(UserWarning, match=r"nothing to go on from, and this fit begins anew"):
+        loaded.set_params(max_iter=60).fit(X, y)
+    np.testing.assert_array_equal(
+        loaded.predict(X), model.set_params(max_iter=60).fit(X, y).predict(X)
+    )
+
+
+def test_copies_keep_the_path(model):
+    for other in (copy.copy(model), copy.deepcopy(model)):
+        assert_same(other, model)
+        assert other is not model
+    assert copy.deepcopy(model).model_ is not model.model_
 
 
 def test_numbers_of_numpy_become_numbers(tmp_path):
@@ -275,10 +368,6 @@ def test_attributes_that_the_schema_does_not_know_are_not_dropped(tmp_path):
 def test_unfitted(tmp_path):
     with pytest.raises(NotFittedError):
         RGBMRegressor().save(tmp_path / "model")
-
-
-def test_pickle(model):
-    assert_same(pickle.loads(pickle.dumps(model)), model)
 
 
 @pytest.mark.parametrize("name", ["names", "strings", "surrogate"])

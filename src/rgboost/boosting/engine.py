@@ -14,7 +14,6 @@ from .._one_line import one_line
 from ..learners import LearnerFamily
 from ..learners.base import Additive, Prepared
 from ..losses import Loss, Softmax
-from ..model import Path
 from ..selection import SelectionRule
 from ..steps import StepRule
 from .callbacks import Callback
@@ -218,10 +217,7 @@ def outcome(
     best = len(trace)
     if trace.validation_loss is not None:
         best = best_iteration(trace.validation_loss)
-    chosen = slice(0, trace.n_runs * best)
-    sets = None if trace.sets is None else trace.sets[chosen]
-    path = Path(trace.learner[chosen], trace.left[chosen], trace.right[chosen], sets)
-    model = problem.prepared.model(path, problem.centre + problem.start)
+    model = problem.prepared.model(trace.path(best), problem.centre + problem.start)
     asked = problem.asked_to_stop
     return Boosted(model, trace, problem.prepared, best, interrupted, state, asked)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from .._one_line import shortened
 from .._svg import LINE, SECOND, Panel, range_of, row_of
+from ..model import Path
+from ..model.path import not_stored
 from .record import Record
+
+THINNED = 100
+"""Iterations of each kind in a thinned trace."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +30,12 @@ class Trace:
     means over the runs, not the loss of the model, which is the mean of theirs; and its choices
     have ``n_runs`` entries an iteration, those of the runs in turn.
 
+    The trace of a stored model is thinned (see `thinned`): it has losses and seconds of the
+    iterations ``iteration``, and None for each of the choices.
+
     Attributes
     ----------
+    iteration : the iterations that losses and seconds are of: 0, 1, ..., M unless it was thinned.
     train_loss : mean (weighted) training loss.
     validation_loss : the same on the validation set, or None.
     seconds : time since the first iteration began, but for compiling and loading kernels. Taken
@@ -49,19 +58,61 @@ class Trace:
     train_loss: NDArray[np.float64]
     validation_loss: NDArray[np.float64] | None
     seconds: NDArray[np.float64]
-    learner: NDArray[np.int64]
-    feature: NDArray[np.int64]
-    split: NDArray[np.int64]
-    left: NDArray[np.float64]
-    right: NDArray[np.float64]
-    gradient_norm: NDArray[np.float64]
+    learner: NDArray[np.int64] | None
+    feature: NDArray[np.int64] | None
+    split: NDArray[np.int64] | None
+    left: NDArray[np.float64] | None
+    right: NDArray[np.float64] | None
+    gradient_norm: NDArray[np.float64] | None
     engine: str
     sets: NDArray[np.uint8] | None = None
     certificates: tuple[tuple[int, Any], ...] = ()
     n_runs: int = 1
+    kept: NDArray[np.int64] | None = None
+    """The iterations of a thinned trace; None: all."""
 
     def __len__(self) -> int:
-        return len(self.train_loss) - 1
+        """The number of iterations, also if not all were kept."""
+        return len(self.train_loss) - 1 if self.kept is None else int(self.kept[-1])
+
+    @property
+    def iteration(self) -> NDArray[np.int64]:
+        return np.arange(len(self.train_loss)) if self.kept is None else self.kept
+
+    def place(self, m: int) -> int:
+        """Where the losses of iteration m are; a thinned trace has the first, best and last."""
+        at = int(np.searchsorted(self.iteration, m))
+        if at == len(self.iteration) or self.iteration[at] != m:
+            raise IndexError(f"iteration {m} is not in this trace; see its iteration.")
+        return at
+
+    def path(self, n: int | None = None) -> Path:
+        """The choices of the first n iterations, by default of all."""
+        if self.learner is None or self.left is None or self.right is None:
+            raise not_stored("the choices of a trace")
+        now = slice(0, None if n is None else self.n_runs * n)
+        sets = None if self.sets is None else self.sets[now]
+        return Path(self.learner[now], self.left[now], self.right[now], sets)
+
+    def thinned(self, best: int) -> Trace:
+        """A trace that takes little room: without the choices, and with the losses of some hundred
+        iterations.
+
+        Those are all of up to 200. Of more, the first, ``best`` and the last, 100 at equal
+        distances and 100 at equal ratios, for the steep begin of a learning curve.
+        """
+        n, at = len(self), np.arange(len(self.train_loss))
+        if n > 2 * THINNED:
+            even, steep = np.linspace(0, n, THINNED), np.geomspace(1, n, THINNED)
+            wanted = np.rint([0, best, n, *even, *steep])
+            at = at[np.isin(self.iteration, wanted)]
+        held = self.validation_loss
+        return replace(
+            self, kept=self.iteration[at], train_loss=self.train_loss[at],
+            validation_loss=None if held is None else held[at], seconds=self.seconds[at],
+            learner=None, feature=None, split=None, left=None, right=None, gradient_norm=None,
+            sets=None,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         losses = f"train_loss {self.train_loss[0]:.6g} to {self.train_loss[-1]:.6g}"
@@ -78,17 +129,16 @@ class Trace:
 
     def picture(self) -> str:
         """The learning curve as SVG."""
-        iteration = np.arange(len(self.train_loss))
         held = self.validation_loss
         shown = [self.train_loss] if held is None else [self.train_loss, held]
         panel = Panel("mean loss", (0.0, float(len(self))), range_of(*shown))
         panel.axes()
-        panel.line(iteration, self.train_loss)
+        panel.line(self.iteration, self.train_loss)
         middle = 0.5 * (panel.left + panel.right)
         panel.text(middle, panel.bottom + 14, "iterations", anchor="middle")
         panel.text(panel.right, 34, "training", anchor="end", color=LINE)
         if held is not None:
-            panel.line(iteration, held, SECOND)
+            panel.line(self.iteration, held, SECOND)
             panel.text(panel.right, 48, "validation", anchor="end", color=SECOND)
         return panel.render()
 

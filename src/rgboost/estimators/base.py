@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -315,7 +316,9 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
             boosted = self._boost_once(rows, folds, settings, listeners, state)
         self._run_state, self._seeds = boosted.state, seeds
         self.model_: Additive = boosted.model
-        self.coverage_ = boosted.prepared.coverage(boosted.model, boosted.trace.learner)
+        self.coverage_ = boosted.prepared.coverage(
+            boosted.model, boosted.trace.path(boosted.best_iteration).learner
+        )
         self.trace_: Trace = boosted.trace
         self.n_iter_ = len(boosted.trace)
         self.best_iteration_ = boosted.best_iteration
@@ -364,7 +367,17 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         """The state of a checkpoint, or of the fit before if ``warm_start`` is set."""
         if path is not None:
             return RunState.load(path)
-        return getattr(self, "_run_state", None) if self.warm_start else None
+        if not self.warm_start:
+            return None
+        state: RunState | None = getattr(self, "_run_state", None)
+        if state is None and hasattr(self, "model_"):
+            warnings.warn(
+                "warm_start=True finds nothing to go on from, and this fit begins anew: the model "
+                "was fitted with warm_start=False, interrupted, or loaded from a file of save(). "
+                "Set warm_start=True before the first fit, and store the model by pickle.",
+                stacklevel=4,
+            )
+        return state
 
     def _listeners(self) -> list[Any]:
         """The callbacks, and what ``verbose`` asks for."""

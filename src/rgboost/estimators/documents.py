@@ -137,7 +137,8 @@ ATTRIBUTES = """
     coverage_ : where the training rows lie on the features that the model uses; None for a
         dictionary.
     feature_importances_ : see the property.
-    trace_ : Trace. ``trace_.train_loss`` has ``n_iter_ + 1`` entries.
+    trace_ : Trace. ``trace_.train_loss`` has ``n_iter_ + 1`` entries, after loading a stored model
+        those of ``trace_.iteration``.
     n_iter_ : number of iterations done. Of the mean of several runs (``ensemble``) they are rounds:
         an iteration is one of every run, and losses of ``trace_`` are means over the runs, whose
         number is ``trace_.n_runs``.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from copy import deepcopy
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..explain import GlobalExplanation, LocalExplanation, Scale
 from ..explain.pictures import model_pictures
+from ..model.path import not_stored
 from ..storage import write_model
 
 
@@ -22,20 +24,45 @@ class FittedModelMixin:
     model_: Any
     coverage_: Any
     loss_: Any
+    trace_: Any
     input_: Any
     n_features_in_: int
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    warm_start: bool
+
+    def save(self, path: str | os.PathLike[str], *, full: bool = False) -> None:
         """Store the fitted model in a safetensors file; `rgboost.load` reads it.
 
         No pickle is involved: the file holds numbers and text, and loading one that somebody else
         made runs no code of theirs. A file that is there is replaced when the new one is whole.
-        Parameters, classes, names, tables, path and trace are stored, so that everything but a
-        loss or a dictionary of your own comes back as it was; callbacks, certificates in the trace
-        and what ``warm_start`` goes on from are left out.
+        Parameters, classes, names and tables are stored, and the losses of some hundred iterations
+        (see `rgboost.Trace.thinned`): the loaded model predicts and explains the same bits. With
+        ``full=True`` the path, the whole trace and ``cv_loss_`` are, too, for staged predictions;
+        they take many times the room. A loss or a dictionary of your own cannot be stored;
+        callbacks, certificates in the trace and what ``warm_start`` goes on from are left out.
         """
         check_is_fitted(self)
-        write_model(self, path, f"rgboost {version('rgboost')}")
+        fitted = vars(self) if full else without_path(vars(self))
+        if full and self.trace_.learner is None:
+            raise not_stored("files by full=True")
+        write_model(self, fitted, path, f"rgboost {version('rgboost')}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: as `save`, but with ``warm_start`` all that there is."""
+        state: Any = super().__getstate__()
+        return state if self.warm_start else without_path(state)
+
+    def __copy__(self) -> Self:
+        return self._with(vars(self))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self._with(deepcopy(vars(self), memo))
+
+    def _with(self, attributes: dict[str, Any]) -> Self:
+        """A copy is not stored: it has the path."""
+        other = type(self).__new__(type(self))
+        vars(other).update(attributes)
+        return other
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -98,3 +125,15 @@ class FittedModelMixin:
         zero_based = getattr(self, "zero_based_", None)
         name, first = ("x", 0) if zero_based is None else ("feature ", 0 if zero_based else 1)
         return [f"{name}{g + first}" for g in range(self.n_features_in_)]
+
+
+def without_path(attributes: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of an estimator without what takes the room of the iterations."""
+    if "model_" not in attributes:
+        return attributes
+    left_out = {"cv_loss_", "_run_state"}
+    thin = {name: value for name, value in attributes.items() if name not in left_out}
+    thin["model_"] = attributes["model_"].without_path()
+    trace = attributes["trace_"]
+    thin["trace_"] = trace.thinned(attributes.get("best_iteration_", len(trace)))
+    return thin

@@ -146,7 +146,7 @@ def _on_test_rows(
     boosted: Boosted, part: Part, at: NDArray[np.int64]
 ) -> tuple[list[float], list[float] | None]:
     """Mean test loss, and the share of wrong signs for classes, at the checkpoints."""
-    path = Path(boosted.trace.learner, boosted.trace.left, boosted.trace.right)
+    path = boosted.trace.path()
     score = np.full(len(part.y_test), boosted.model.intercept)
     losses, errors, done = [], [], 0
     for m in at:

@@ -177,7 +177,7 @@ class GlobalExplanation:
                 "dictionary's columns, see model_.coef."
             )
         several = isinstance(model, ClassStumpModel)
-        wide: StumpModel = model.wide() if isinstance(model, ClassStumpModel) else model
+        wide: StumpModel = model.wide if isinstance(model, ClassStumpModel) else model
         classes = classes if several else None
         functions = [
             *_of_categories(wide, coverage, names, labels),

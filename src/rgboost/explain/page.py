@@ -116,7 +116,7 @@ def _curve(trace: Any) -> dict[str, Any]:
     at = np.unique(np.linspace(0, n - 1, min(n, CURVE_POINTS)).astype(int))
     held = trace.validation_loss
     return {
-        "iteration": at.tolist(),
+        "iteration": trace.iteration[at].tolist(),
         "train": _list(trace.train_loss[at]),
         "validation": None if held is None else _list(held[at]),
     }

@@ -22,6 +22,10 @@ class Additive(Protocol):
 
     def staged_score(self, X: Any, n_jobs: int = 1) -> Any: ...
 
+    def without_path(self) -> Additive:
+        """The same scores without stages, to be stored."""
+        ...
+
 
 class Prepared(ABC):
     """A family prepared on the training rows: arrays for compiled code and the way back."""

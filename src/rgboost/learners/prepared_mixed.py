@@ -75,7 +75,7 @@ class PreparedMixedStumps(Prepared):
         return collapse(path, intercept)
 
     def coverage(self, model: Any, learner: NDArray[np.int64]) -> Coverage:
-        shape = model.shape if isinstance(model, ClassStumpModel) else model
+        shape = model.wide if isinstance(model, ClassStumpModel) else model
         return Coverage.of_mixed(shape, self.cuts)
 
 

@@ -220,5 +220,5 @@ class PreparedStumps(Prepared):
         return StumpModel.collapse(self.cuts, path, intercept, self.arrays.splits.total_weight)
 
     def coverage(self, model: Any, learner: NDArray[np.int64]) -> Coverage:
-        shape = model.shape if isinstance(model, ClassStumpModel) else model
+        shape = model.wide if isinstance(model, ClassStumpModel) else model
         return Coverage.of(shape, learner, self.cuts, float(self.arrays.splits.total_weight))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,9 @@ class CategoryTables:
 
     Feature ``features[k]`` has the categories ``values[starts[k]:starts[k + 1]]``, in ascending
     order, and adds the entries of ``tables`` at the same places; ``missing[k]`` where x is NaN or a
-    category that was not there at fit time. Iteration ``iteration[i]`` of the path had category c
-    (counted from 0 in its feature) on the left if bit c % 8 of ``sets[i, c // 8]`` is set.
+    category that was not there at fit time. Entry ``iteration[i]`` of the path had category c
+    (counted from 0 in its feature, ``feature[i]``) on the left if bit c % 8 of ``sets[i, c // 8]``
+    is set; these three are None in a model without its path.
     """
 
     features: NDArray[np.int64]
@@ -29,9 +30,13 @@ class CategoryTables:
     values: NDArray[np.float64]
     tables: NDArray[np.float64]
     missing: NDArray[np.float64]
-    iteration: NDArray[np.int64]
-    sets: NDArray[np.uint8]
-    feature: NDArray[np.int64]
+    iteration: NDArray[np.int64] | None
+    sets: NDArray[np.uint8] | None
+    feature: NDArray[np.int64] | None
+
+    def without_path(self) -> CategoryTables:
+        """The tables alone."""
+        return replace(self, iteration=None, sets=None, feature=None)
 
     def table(self, feature: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(categories, values) of a feature; empty if the path did not use it."""
@@ -53,6 +58,9 @@ class CategoryTables:
         self, m: int, x: NDArray[np.floating], left: float, right: float, when_missing: float
     ) -> NDArray[np.float64]:
         """What iteration m of the path added to rows with these values."""
+        assert self.iteration is not None
+        assert self.sets is not None
+        assert self.feature is not None
         i = int(np.searchsorted(self.iteration, m))
         values, _ = self.table(int(self.feature[i]))
         on_left = bits_of(self.sets[i : i + 1], len(values))[0]

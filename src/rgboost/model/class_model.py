@@ -14,11 +14,12 @@ from .._jit import kernel
 from .._one_line import one_line
 from .._team import map_ranges
 from ..data.cuts import Cuts
-from .category_tables import CategoryTables
 from .path import Path
 from .stump_model import BLOCK, FEW_CUTS, StumpModel, climb_ladder, count_cuts, make_ladders
 
-_PER_CLASS = ("tables", "missing", "left", "right", "when_missing")
+_TABLES = ("tables", "missing")
+_VALUES = (*_TABLES, "left", "right", "when_missing")
+"""What has a column for each class."""
 
 
 @one_line
@@ -26,19 +27,11 @@ _PER_CLASS = ("tables", "missing", "left", "right", "when_missing")
 class ClassStumpModel:
     """score_c(x) = intercept[c] + sum_g table_g[bin(x_g), c].
 
-    ``shape`` is the model of the first class; the others have the same features, cuts and path.
-    ``tables``, ``missing``, ``left``, ``right`` and ``when_missing`` are those of `StumpModel` with
-    a column for each class, and so are ``tables`` and ``missing`` of ``categories``.
+    ``wide`` is a `StumpModel` whose intercept, tables and values of the path have a column for each
+    class: features, cuts and path are those of all classes.
     """
 
-    shape: StumpModel
-    intercept: NDArray[np.float64]
-    tables: NDArray[np.float64]
-    missing: NDArray[np.float64]
-    left: NDArray[np.float64]
-    right: NDArray[np.float64]
-    when_missing: NDArray[np.float64]
-    categories: CategoryTables | None = None
+    wide: StumpModel
 
     @classmethod
     def collapse(
@@ -65,7 +58,7 @@ class ClassStumpModel:
             for c in range(len(start))
         ]
         values: dict[str, Any] = {
-            name: np.column_stack([getattr(model, name) for model in models]) for name in _PER_CLASS
+            name: np.column_stack([getattr(model, name) for model in models]) for name in _VALUES
         }
         tables = [model.categories for model in models if model.categories is not None]
         if tables:
@@ -74,57 +67,32 @@ class ClassStumpModel:
                 tables=np.column_stack([one.tables for one in tables]),
                 missing=np.column_stack([one.missing for one in tables]),
             )
-        return cls.from_wide(replace(models[0], intercept=start, **values))  # type: ignore[arg-type]
+        return cls(replace(models[0], intercept=start, **values))  # type: ignore[arg-type]
 
-    @classmethod
-    def from_wide(cls, wide: StumpModel) -> ClassStumpModel:
-        """From a `StumpModel` whose arrays of values have a column for each class."""
-        values = {name: getattr(wide, name) for name in _PER_CLASS}
-        intercept: Any = wide.intercept
-        whole = cls(shape=wide, intercept=intercept, **values, categories=wide.categories)
-        return replace(whole, shape=whole.of_class(0))
-
-    def wide(self) -> StumpModel:
-        """What `from_wide` was given."""
-        values: dict[str, Any] = {name: getattr(self, name) for name in _PER_CLASS}
-        return replace(
-            self.shape,
-            intercept=self.intercept,  # type: ignore[arg-type]
-            categories=self.categories,
-            **values,
-        )
+    @property
+    def intercept(self) -> Any:
+        return self.wide.intercept
 
     @property
     def n_classes(self) -> int:
         return len(self.intercept)
 
-    @property
-    def feature(self) -> NDArray[np.int64]:
-        return self.shape.feature
-
-    @property
-    def threshold(self) -> NDArray[np.float64]:
-        return self.shape.threshold
+    def without_path(self) -> ClassStumpModel:
+        """The tables alone: the same scores, but no stages."""
+        return ClassStumpModel(self.wide.without_path())
 
     def of_class(self, c: int) -> StumpModel:
         """The additive model of the score of class c."""
-        categories = self.categories
+        wide, categories = self.wide, self.wide.categories
         if categories is not None:
             categories = replace(
                 categories,
                 tables=categories.tables[:, c].copy(),
                 missing=categories.missing[:, c].copy(),
             )
-        return replace(
-            self.shape,
-            categories=categories,
-            intercept=float(self.intercept[c]),
-            tables=self.tables[:, c].copy(),
-            missing=self.missing[:, c].copy(),
-            left=self.left[:, c].copy(),
-            right=self.right[:, c].copy(),
-            when_missing=self.when_missing[:, c].copy(),
-        )
+        names = _VALUES if wide.feature is not None else _TABLES
+        values: dict[str, Any] = {name: getattr(wide, name)[:, c].copy() for name in names}
+        return replace(wide, intercept=float(self.intercept[c]), categories=categories, **values)
 
     def table(self, feature: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(cuts, values) of a feature's step functions; values is (cuts + 1, classes)."""
@@ -138,10 +106,10 @@ class ClassStumpModel:
             scores = [self.of_class(c).score(rows, n_jobs) for c in range(self.n_classes)]
             return np.column_stack(scores)
         out = np.tile(self.intercept, (X.shape[0], 1))
-        if self.categories is not None:
-            self.categories.add_scores(X, out)
-        shape = self.shape
-        args = (shape.features, shape.starts, shape.cuts, self.tables, self.missing)
+        wide = self.wide
+        if wide.categories is not None:
+            wide.categories.add_scores(X, out)
+        args = (wide.features, wide.starts, wide.cuts, wide.tables, wide.missing)
         map_ranges(lambda a, b: score_classes(X[a:b], *args, out[a:b]), len(out), n_jobs, BLOCK)
         return out
 

@@ -50,10 +50,10 @@ class Coverage:
     ) -> Coverage:
         """From the weights at or below the thresholds; no pass over the rows.
 
-        ``learner`` are the weak-learners of the run, thresholds by their index in ``cuts``; the
-        path of the model is where it begins.
+        ``learner`` are the weak-learners of the model's path, thresholds by their index in
+        ``cuts``.
         """
-        used = np.unique(learner[: len(model.feature)])
+        used = np.unique(learner)
         below = cuts.left_weight[used[used >= 0]]
         starts, edges, density = _density(model.features, cuts, total)
         weights = _between(below, model.starts, total)

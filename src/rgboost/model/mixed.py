@@ -48,6 +48,7 @@ def collapse_mixed(
         return model
     tables, missing_steps = _category_tables(cuts, path, feature, np.flatnonzero(by_set))
     when_missing[by_set] = missing_steps
+    assert model.threshold is not None
     threshold = np.where(by_set, np.nan, model.threshold)
     return replace(
         model, feature=feature, threshold=threshold, when_missing=when_missing, categories=tables

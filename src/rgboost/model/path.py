@@ -29,3 +29,11 @@ class Path:
 
     def __len__(self) -> int:
         return len(self.learner)
+
+
+def not_stored(what: str) -> AttributeError:
+    """The error of somebody who asks for what only the path can tell."""
+    return AttributeError(
+        f"{what} need the path of the model, and it was stored without; store it by "
+        "save(path, full=True), or pickle it with warm_start=True."
+    )

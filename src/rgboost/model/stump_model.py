@@ -6,7 +6,7 @@ score(x) = intercept + sum_g table_g[bin(x_g)], whatever the number of stumps.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +19,7 @@ from .._one_line import one_line
 from .._team import map_ranges
 from ..data.cuts import Cuts
 from .category_tables import CategoryTables, dense_column
-from .path import Path
+from .path import Path, not_stored
 
 BLOCK = 256
 
@@ -34,8 +34,9 @@ class StumpModel:
     path itself is kept for `staged_score` and for whoever wants to see it: iteration m added
     ``left[m]`` where ``x[:, feature[m]] <= threshold[m]``, ``when_missing[m]`` where it is NaN and
     ``right[m]`` elsewhere (``feature[m]`` is -1 where nothing was added). The threshold is infinite
-    if only missing values are on the right, and NaN for a set of categories; ``categories`` has
-    the tables of categorical features, or is None.
+    if only missing values are on the right, and NaN for a set of categories. All five are None in
+    a model that was stored without its path. ``categories`` has the tables of categorical
+    features, or is None.
     """
 
     n_features: int
@@ -45,11 +46,11 @@ class StumpModel:
     cuts: NDArray[np.float64]
     tables: NDArray[np.float64]
     missing: NDArray[np.float64]
-    feature: NDArray[np.int64]
-    threshold: NDArray[np.float64]
-    left: NDArray[np.float64]
-    right: NDArray[np.float64]
-    when_missing: NDArray[np.float64]
+    feature: NDArray[np.int64] | None
+    threshold: NDArray[np.float64] | None
+    left: NDArray[np.float64] | None
+    right: NDArray[np.float64] | None
+    when_missing: NDArray[np.float64] | None
     categories: CategoryTables | None = None
 
     @classmethod
@@ -67,6 +68,14 @@ class StumpModel:
         return collapse_steps(
             cuts.n_features, intercept, cuts.thresholds, path.learner,
             np.where(chosen, feature, -1), path.left, path.right, when_missing,
+        )  # fmt: skip
+
+    def without_path(self) -> StumpModel:
+        """The tables alone: the same scores, but no stages."""
+        tables = self.categories
+        return replace(
+            self, feature=None, threshold=None, left=None, right=None, when_missing=None,
+            categories=None if tables is None else tables.without_path(),
         )  # fmt: skip
 
     def table(self, feature: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -109,6 +118,8 @@ class StumpModel:
 
     def staged_score(self, X: Any, n_jobs: int = 1) -> Iterator[NDArray[np.float64]]:
         """The score after each iteration, a new array every time."""
+        if self.feature is None:
+            raise not_stored("staged predictions")
         columns = scipy.sparse.csc_array(X) if scipy.sparse.issparse(X) else X
         score = np.full(X.shape[0], self.intercept)
         for m, g in enumerate(self.feature):
@@ -118,6 +129,10 @@ class StumpModel:
 
     def _step(self, m: int, x: NDArray[np.floating]) -> NDArray[np.float64]:
         """What iteration m added."""
+        assert self.left is not None
+        assert self.right is not None
+        assert self.threshold is not None
+        assert self.when_missing is not None
         left, right = self.left[m], self.right[m]
         if np.isnan(self.threshold[m]):
             assert self.categories is not None

@@ -50,8 +50,7 @@ class LossCurveDisplay:
         if against not in ("iteration", "seconds"):
             raise ValueError(f"against={against!r} is not known; use 'iteration' or 'seconds'.")
         ax = axes_for(ax, (5.5, 3.6))
-        n = len(self.trace.train_loss)
-        x = range(n) if against == "iteration" else self.trace.seconds
+        x = self.trace.iteration if against == "iteration" else self.trace.seconds
         options = {"linewidth": 1.8, **line}
         lines = ax.plot(x, self.trace.train_loss, **{"color": LINE, "label": "training", **options})
         if self.trace.validation_loss is not None:

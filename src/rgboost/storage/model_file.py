@@ -25,10 +25,15 @@ MOST_BYTES = 4 << 30
 _DOCUMENT = {"written_by", "estimator", "parameters", "fitted", "parts"}
 
 
-def write_model(estimator: Any, path: str | os.PathLike[str], written_by: str) -> None:
-    """Store a fitted estimator: parameters, fitted values, model, trace. No pickle."""
+def write_model(
+    estimator: Any, attributes: Mapping[str, Any], path: str | os.PathLike[str], written_by: str
+) -> None:
+    """Store a fitted estimator: parameters, fitted values, model, trace. No pickle.
+
+    ``attributes`` are those of the estimator, or some of them smaller.
+    """
     _check_kind(estimator)
-    fitted = {n: v for n, v in vars(estimator).items() if n.endswith("_") and n[0] != "_"}
+    fitted = {n: v for n, v in attributes.items() if n.endswith("_") and n[0] != "_"}
     n_features = estimator.n_features_in_
     fitted.pop("feature_names_in_", None)  # those of the input
     tensors = encode_input(fitted.pop("input_"))
@@ -102,7 +107,7 @@ def _read(file: Any, kinds: Mapping[str, type], most_bytes: int) -> Any:
 def _parts_of(fitted: dict[str, Any]) -> dict[str, Any]:
     """The parts of a fitted estimator, taken out of its attributes."""
     model = fitted.pop("model_")
-    wide = model.wide() if isinstance(model, ClassStumpModel) else model
+    wide = model.wide if isinstance(model, ClassStumpModel) else model
     parts = {"model": wide, "trace": fitted.pop("trace_"), "coverage": fitted.pop("coverage_")}
     if wide.categories is not None:
         parts["categories"] = wide.categories
@@ -122,7 +127,7 @@ def _decode_parts(
     wide = decode_part("model", categories=categories)
     found["model_"] = wide
     parts = {"trace_": decode_part("trace"), "coverage_": decode_part("coverage")}
-    model = ClassStumpModel.from_wide(wide) if wide.tables.ndim == 2 else wide
+    model = ClassStumpModel(wide) if wide.tables.ndim == 2 else wide
     return {"model_": model, **parts}
 
 

@@ -9,7 +9,7 @@ with ``optional=True``, so that the files of today stay readable.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -127,16 +127,28 @@ def check_stumps(model: StumpModel, fitted: Mapping[str, Any]) -> None:
     require(_are_starts(model.starts, len(model.cuts)), "model.starts")
     require(all(_ascends(model.cuts[a:b]) for a, b in pairwise(model.starts)), "model.cuts")
     require(not np.isnan(model.cuts).any(), "model.cuts")
-    require(_within(model.feature, -1, n_features), "model.feature")
     _check_classes(model, fitted)
+    if model.categories is not None:
+        require(not np.isin(model.categories.features, model.features).any(), "categories.features")
+    path = (model.feature, model.threshold, model.left, model.right, model.when_missing)
+    if _all_or_none(path, "model.feature"):
+        _check_path(model, n_features)
+    elif model.categories is not None:
+        require(model.categories.iteration is None, "categories.iteration")
+
+
+def _check_path(model: StumpModel, n_features: int) -> None:
+    assert model.feature is not None
+    assert model.threshold is not None
+    require(_within(model.feature, -1, n_features), "model.feature")
     by_set = np.flatnonzero((model.feature >= 0) & np.isnan(model.threshold))
     tables = model.categories
     if tables is None:
         require(not len(by_set), "model.threshold")
         return
-    require(np.array_equal(tables.iteration, by_set), "categories.iteration")
-    require(np.array_equal(tables.feature, model.feature[by_set]), "categories.feature")
-    require(not np.isin(tables.features, model.features).any(), "categories.features")
+    require(tables.iteration is not None, "categories.iteration", "is missing")
+    require(np.array_equal(tables.iteration, by_set), "categories.iteration")  # type: ignore[arg-type]
+    require(np.array_equal(tables.feature, model.feature[by_set]), "categories.feature")  # type: ignore[arg-type]
 
 
 def _check_classes(model: StumpModel, fitted: Mapping[str, Any]) -> None:
@@ -159,7 +171,8 @@ def check_categories(tables: CategoryTables, fitted: Mapping[str, Any]) -> None:
     inside = _within(tables.features, 0, fitted["n_features_in_"])
     require(len(tables.features) and _ascends(tables.features) and inside, "categories.features")
     require(_are_starts(tables.starts, len(tables.values)), "categories.starts")
-    require(np.isin(tables.feature, tables.features).all(), "categories.feature")
+    if _all_or_none((tables.iteration, tables.sets, tables.feature), "categories.iteration"):
+        require(np.isin(tables.feature, tables.features).all(), "categories.feature")  # type: ignore[arg-type]
     for g, (a, b) in zip(tables.features, pairwise(tables.starts), strict=True):
         values, labels = tables.values[a:b], schema.labels[g]
         require(_ascends(values) and len(values), "categories.values")
@@ -172,10 +185,23 @@ def check_categories(tables: CategoryTables, fitted: Mapping[str, Any]) -> None:
 
 
 def check_trace(trace: Trace, fitted: Mapping[str, Any]) -> None:
-    require(len(trace.learner) == trace.n_runs * len(trace), "trace.n_runs")
-    require(_within(trace.learner, -1, fitted["n_learners_"]), "trace.learner")
-    require(_within(trace.feature, -1, fitted["n_features_in_"]), "trace.feature")
-    require(_within(trace.split, -1, max(1, fitted["n_learners_"])), "trace.split")
+    require(len(trace.train_loss), "trace.train_loss")
+    if trace.kept is not None:
+        require(_ascends(trace.kept) and trace.kept[0] == 0, "trace.kept")
+        best = fitted.get("best_iteration_", len(trace))
+        require(np.isin(best, trace.kept), "trace.kept", "lacks the best iteration")
+    choices = (
+        trace.learner, trace.feature, trace.split, trace.left, trace.right, trace.gradient_norm
+    )  # fmt: skip
+    if not _all_or_none(choices, "trace.learner"):
+        require(trace.sets is None, "trace.sets")
+        return
+    require(trace.kept is None, "trace.kept")
+    learner, feature, split, *_ = choices
+    require(len(learner) == trace.n_runs * len(trace), "trace.n_runs")  # type: ignore[arg-type]
+    require(_within(learner, -1, fitted["n_learners_"]), "trace.learner")  # type: ignore[arg-type]
+    require(_within(feature, -1, fitted["n_features_in_"]), "trace.feature")  # type: ignore[arg-type]
+    require(_within(split, -1, max(1, fitted["n_learners_"])), "trace.split")  # type: ignore[arg-type]
 
 
 def check_coverage(coverage: Coverage, fitted: Mapping[str, Any]) -> None:
@@ -208,11 +234,11 @@ PARTS: dict[str, Part] = {
             "cuts": Tensor("F64", ("cuts",)),
             "tables": Tensor("F64", ("cuts+used",), per_class=True),
             "missing": Tensor("F64", ("used",), per_class=True),
-            "feature": Tensor("I64", ("path",)),
-            "threshold": Tensor("F64", ("path",)),
-            "left": Tensor("F64", ("path",), per_class=True),
-            "right": Tensor("F64", ("path",), per_class=True),
-            "when_missing": Tensor("F64", ("path",), per_class=True),
+            "feature": Tensor("I64", ("path",), optional=True),
+            "threshold": Tensor("F64", ("path",), optional=True),
+            "left": Tensor("F64", ("path",), per_class=True, optional=True),
+            "right": Tensor("F64", ("path",), per_class=True, optional=True),
+            "when_missing": Tensor("F64", ("path",), per_class=True, optional=True),
         },
         check_stumps,
         left_out=frozenset({"categories"}),
@@ -226,9 +252,9 @@ PARTS: dict[str, Part] = {
             "values": Tensor("F64", ("categories",)),
             "tables": Tensor("F64", ("categories",), per_class=True),
             "missing": Tensor("F64", ("categorical",), per_class=True),
-            "iteration": Tensor("I64", ("sets",)),
-            "sets": Tensor("U8", ("sets", "setbytes")),
-            "feature": Tensor("I64", ("sets",)),
+            "iteration": Tensor("I64", ("sets",), optional=True),
+            "sets": Tensor("U8", ("sets", "setbytes"), optional=True),
+            "feature": Tensor("I64", ("sets",), optional=True),
         },
         check_categories,
         optional=True,
@@ -237,12 +263,13 @@ PARTS: dict[str, Part] = {
         Trace,
         {"engine": Value(is_text), "n_runs": Value(is_runs, optional=True)},
         {
-            "learner": Tensor("I64", ("choices",)),
-            "feature": Tensor("I64", ("choices",)),
-            "split": Tensor("I64", ("choices",)),
-            "left": Tensor("F64", ("choices",), per_class=True),
-            "right": Tensor("F64", ("choices",), per_class=True),
-            "gradient_norm": Tensor("F64", ("choices",)),
+            "learner": Tensor("I64", ("choices",), optional=True),
+            "feature": Tensor("I64", ("choices",), optional=True),
+            "split": Tensor("I64", ("choices",), optional=True),
+            "left": Tensor("F64", ("choices",), per_class=True, optional=True),
+            "right": Tensor("F64", ("choices",), per_class=True, optional=True),
+            "gradient_norm": Tensor("F64", ("choices",), optional=True),
+            "kept": Tensor("I64", ("losses",), optional=True),
             "train_loss": Tensor("F64", ("losses",)),
             "validation_loss": Tensor("F64", ("losses",), optional=True),
             "seconds": Tensor("F64", ("losses",)),
@@ -325,6 +352,13 @@ def _size_of(text: str, sizes: dict[str, int], found: int) -> int:
 def require(condition: Any, name: str, what: str = "is not valid") -> None:
     if not condition:
         raise StorageError(f"Its value {name} {what}.")
+
+
+def _all_or_none(values: Iterable[Any], name: str) -> bool:
+    """Whether all are there; it is an error if only some are."""
+    found = [value is not None for value in values]
+    require(all(found) or not any(found), name, "is there without the rest of the path, or missing")
+    return all(found)
 
 
 def _ascends(values: NDArray) -> bool:

@@ -145,9 +145,8 @@ def training_of(
         y, weight, _ = checked_rows(y, sample_weight)
         loss.check_labels(y)
         trace = fitted.trace
-        path = Path(trace.learner, trace.left, trace.right, trace.sets)
         training = Training(fitted.prepared, y, weight, loss, float(fitted.model.intercept))
-        return training, path, None, trace.train_loss
+        return training, trace.path(), None, trace.train_loss
     if isinstance(fitted, BaseRGBM):
         rows = fitted._check_rows(X)
         if hasattr(fitted, "classes_"):
@@ -160,7 +159,8 @@ def training_of(
         if sample_weight is not None:
             score = score[np.asarray(sample_weight) > 0]
         trace = fitted.trace_
-        losses = None if trace.n_runs > 1 else trace.train_loss[: fitted.best_iteration_ + 1]
+        end = trace.place(fitted.best_iteration_) + 1
+        losses = None if trace.n_runs > 1 else trace.train_loss[:end]
         return training, None, score, losses
     raise TypeError(
         f"a certificate needs an outcome of rgboost.boost or a fitted estimator, got "

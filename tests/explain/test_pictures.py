@@ -63,6 +63,13 @@ def test_explanations(model):
     assert texts(local)[0] == f"row 0: score {score:.4g}"
 
 
+def test_a_function_says_what_it_adds_to():
+    labels = np.where(y > 0, "yes", "no")
+    model = RGBMClassifier(max_iter=10, random_state=0).fit(frame, labels)
+    shown = parse(model.explain_global()["kind"]._repr_html_())
+    assert "What it adds to the log-odds of class yes." in texts(shown)
+
+
 def test_several_classes(classifier):
     whole = parse(classifier.explain_global()._repr_html_())
     assert count(whole, "polyline") == 3 * sum(

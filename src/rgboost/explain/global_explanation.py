@@ -128,7 +128,8 @@ class ShapeFunction:
         )
 
     def _repr_html_(self) -> str:
-        return row_of([shape_picture(self)], "", () if self.classes is None else self.classes)
+        note = f"What it adds to the {self.scale}."
+        return row_of([shape_picture(self)], note, () if self.classes is None else self.classes)
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,12 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import GroupKFold
 from sklearn.utils import check_random_state
-from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from .._team import check_n_jobs
@@ -34,6 +32,7 @@ from .fitted_model import FittedModelMixin
 from .folds import FoldPlan
 from .habits import explain_unknown
 from .holdout import ROWS_OF_MEAN, StoppingPlan, TrainingRows
+from .routing import RoutesGroupsMixin
 from .rows import accepts_missing, check_held_rows, check_labels, check_offset, check_rows
 
 SHORT_STEPS = 0.2
@@ -54,11 +53,10 @@ LEAST_ROWS_OF_CATEGORY, MOST_CATEGORIES = 5, 255
 """Rows of a category that has a level of its own, and how many of a feature have one."""
 
 
-class BaseRGBM(FittedModelMixin, BaseEstimator):
+class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
     """Parameters, the fit of a score, and the score of new rows."""
 
     input_: InputSchema
-    __metadata_request__fit: ClassVar = {"groups": UNUSED}  # asked for by ``cv``, which gets them
     _long_steps, _many_rows = SHORT_STEPS, 0
     """``learning_rate="auto"`` of a single run from so many rows on."""
 
@@ -438,14 +436,6 @@ class BaseRGBM(FittedModelMixin, BaseEstimator):
         stages = self.model_.staged_score(rows, check_n_jobs(self.n_jobs))
         n_runs = self.trace_.n_runs
         return (with_offset(one, known) for one in islice(stages, n_runs - 1, None, n_runs))
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """What `fit` takes and hands on: ``groups`` of rows go to ``cv``; a number of folds takes
-        them, too."""
-        splitter = self.cv if hasattr(self.cv, "split") else GroupKFold()
-        hands_on = MethodMapping().add(caller="fit", callee="split")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(splitter=splitter, method_mapping=hands_on)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

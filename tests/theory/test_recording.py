@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
-from rgboost import Stumps, boost
+from rgboost import RGBMRegressor, Stumps, boost
 from rgboost.losses import Huber, Squared
 from rgboost.model import Path
 from rgboost.selection import RandomGroups
@@ -110,3 +110,13 @@ def test_what_to_record_is_said_once():
         RecordCertificates(every=0)
     with pytest.raises(ValueError, match="radius"):
         RecordCertificates(at=[1], radius=-2.0)
+
+
+@pytest.mark.parametrize("settings", [{}, {"ensemble": False}])
+def test_the_certificate_of_a_fit_with_offsets_is_refused(settings):
+    rng = np.random.default_rng(0)
+    X, offset = rng.normal(size=(200, 2)), rng.normal(size=200)
+    y = X[:, 0] + offset + 0.1 * rng.normal(size=200)
+    model = RGBMRegressor(random_state=0, **settings).fit(X, y, offset=offset)
+    with pytest.raises(ValueError, match=r"offset.*RecordCertificates"):
+        certificate(model, X, y)

@@ -149,6 +149,11 @@ def training_of(
         return training, trace.path(), None, trace.train_loss
     if isinstance(fitted, BaseRGBM):
         rows = fitted._check_rows(X)
+        if getattr(fitted, "_has_offset", False):
+            raise ValueError(
+                "the model was fitted with an offset, which is not known here; use the callback "
+                "RecordCertificates in fit."
+            )
         if hasattr(fitted, "classes_"):
             y = np.where(np.asarray(y) == fitted.classes_[1], 1.0, -1.0)
         start = float(fitted.intercept_)

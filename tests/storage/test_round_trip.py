@@ -113,6 +113,10 @@ def assert_same(a, b):
     elif isinstance(a, tuple):
         for one, other in zip(a, b, strict=True):
             assert_same(one, other)
+    elif isinstance(a, dict):
+        assert a.keys() == b.keys()
+        for key in a:
+            assert_same(a[key], b[key])
     elif hasattr(a, "__dict__"):
         assert vars(a).keys() - NOT_STORED == vars(b).keys() - NOT_STORED
         for name in vars(a).keys() - NOT_STORED:

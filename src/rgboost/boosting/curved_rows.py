@@ -46,7 +46,7 @@ the unit of the labels if the score is a logarithm of their mean."""
 _LEAST_CURVATURE = 1e-8
 """Of a row, as a share of that of a usual row at the null model."""
 _UNITS = 1 << 30
-"""The curvature of all rows, as an integer."""
+"""The curvature of all rows, as an integer; or the most that 16 bits hold."""
 
 
 class Losses(NamedTuple):
@@ -83,9 +83,18 @@ class CurvedRows:
     """All rows, and the models of k runs on them. ``fold`` has the number of each row's fold."""
 
     def __init__(
-        self, problem: Problem, fold: NDArray[np.int64], seed: int, best_start: bool, team: Team
+        self,
+        problem: Problem,
+        fold: NDArray[np.int64],
+        seed: int,
+        best_start: bool,
+        team: Team,
+        kind: Any = np.int32,
     ) -> None:
         self.loss = problem.loss
+        self.kind = kind
+        """The type of Gram rows."""
+        self.spread = np.random.default_rng([seed, int(fold.max()) + 1]).permutation(len(fold))
         self.family = family = gram_family(problem)
         arrays = family.stored(problem.prepared.arrays, len(problem.y))
         y, weight = problem.y, in_units_of_the_largest(problem.weight)
@@ -180,8 +189,11 @@ class CurvedRows:
         self.exact.start = with_offset(self.start, self.offset)
         score = self.exact.score(self.tables.mean(axis=0))
         curvature = np.maximum(self._curvature_at(score), _LEAST_CURVATURE * self.usual)
-        self.unit = float(curvature.sum()) / _UNITS
-        self.curvature = np.ceil(curvature / self.unit).astype(np.int32)
+        if self.kind is np.uint16:
+            self.unit, self.curvature = in_few_units(curvature, self.spread)
+        else:
+            self.unit = float(curvature.sum()) / _UNITS
+            self.curvature = np.ceil(curvature / self.unit).astype(np.int32)
         residual = self.loss.residual(self.exact.rows.y, score)
         if self.exact.rows.weighted:
             residual *= self.exact.rows.weight
@@ -249,6 +261,21 @@ class CurvedRows:
         lightest = LIGHTEST * self.usual
         splits = self.family.weighted(train.left_weight, train.total_weight, lightest, self.noise)
         return Fold(run.start, splits, train, held, run.mass, run.held_mass, run.rng)
+
+
+def in_few_units(curvature: Vector, order: NDArray[np.int64]) -> tuple[float, NDArray[np.int32]]:
+    """A unit, and curvature in whole units that sum up to what 16 bits hold.
+
+    Rows are rounded up or down such that every stretch of them, in this order, has its sum: where
+    there are more rows than units, some rows stand for others. The quadratic model is a rougher one
+    then, still of some weights of rows.
+    """
+    total, most = float(curvature.sum()), np.iinfo(np.uint16).max
+    times = most * float(curvature.max()) // total  # so that rows that are alike weigh the same
+    unit = float(curvature.max()) / times if times else total / most
+    found = np.empty(len(curvature), np.int32)
+    found[order] = np.diff(np.rint(np.cumsum(curvature[order]) / unit), prepend=0.0)
+    return unit, found
 
 
 def in_units_of_the_largest(weight: Vector | None) -> Vector | None:

@@ -16,10 +16,11 @@ from ..learners.base import Additive, Prepared
 from ..losses import Loss, Softmax
 from ..selection import SelectionRule
 from ..steps import StepRule
+from .budget import gram_budget
 from .callbacks import Callback
 from .cost import choose_engine
 from .direct import run_direct
-from .gram import default_gram_memory, gram_obstacle, run_gram
+from .gram import gram_obstacle, run_gram
 from .interrupt import DeferredInterrupt
 from .make_problem import make_problem
 from .problem import Problem, Validation
@@ -93,7 +94,8 @@ def boost(
     `rgboost.boosting.cost` expects to be faster. ``"surrogate"`` minimises smooth losses by blocks
     of iterations on quadratic models (see `rgboost.boosting.surrogate`): other iterates, the same
     optimum; it stops when a block gains less than ``tol`` of the loss. ``gram_memory`` limits the
-    bytes of Gram rows (default: a quarter of the machine's memory).
+    bytes of Gram rows (default: such that all that a run adds is at most a quarter of what the
+    process may use, see `rgboost._memory`).
 
     With ``validation`` rows their loss is recorded in every iteration, at no extra pass where the
     engine works on statistics, and the model is the one of the best iteration. ``early_stopping``
@@ -138,7 +140,8 @@ def boost(
             callbacks=tuple(listeners),
             resume=None if resume is None else check_fits(resume, n_iter, engine),
         )
-        interrupted = _run(problem, engine, gram_memory, tol)
+        memory = gram_budget(X) if gram_memory is None else gram_memory
+        interrupted = _run(problem, engine, memory, tol)
         state = problem.state() if keep_state else None
     problem.end()
     stop_at = None if early_stopping is None else early_stopping.stop_at
@@ -152,9 +155,8 @@ def enter_all(stack: ExitStack, listeners: Iterable[Callback]) -> None:
             stack.enter_context(listener)
 
 
-def _run(problem: Problem, engine: Engine, gram_memory: int | None, tol: float) -> bool:
+def _run(problem: Problem, engine: Engine, memory: int, tol: float) -> bool:
     """Run an engine; whether Ctrl-C ended it with something done."""
-    memory = default_gram_memory() if gram_memory is None else gram_memory
     if problem.resume is not None:
         if problem.resume.finished or problem.wants_to_stop():
             return False
@@ -167,7 +169,14 @@ def _run(problem: Problem, engine: Engine, gram_memory: int | None, tol: float) 
             run_softmax(problem)
         elif engine == "gram":
             check_engine("gram", gram_obstacle(problem))
-            run_gram(problem, memory)
+            try:
+                run_gram(problem, memory)
+            except MemoryError:  # statistics take more than the rows alone
+                if problem.recorder.done:
+                    raise
+                problem.rewind(0)
+                problem.recorder.engine = "direct"
+                run_direct(problem)
         elif engine == "surrogate":
             check_engine("surrogate", surrogate_obstacle(problem))
             run_surrogate(problem, memory, tol)

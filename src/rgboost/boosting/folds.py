@@ -25,13 +25,13 @@ from ..learners.dense_stumps import DenseStumps, take_rows
 from ..learners.mixed_stumps import MixedStumps
 from ..losses import Squared
 from ..selection import Subsets
+from .budget import gram_budget
 from .cost import TYPICAL_ITERATIONS, choose_engine, gram_bytes
 from .counted_gram import count_gram
 from .gram import (
     GramMaker,
     GramRows,
     OneByOne,
-    default_gram_memory,
     feature_of,
     gram_obstacle,
     gram_type,
@@ -280,8 +280,10 @@ def make_folds(
     problem = make_problem(
         X, y, n_iter=n_iter, validation=None, random_state=random_state, **settings
     )
-    memory = default_gram_memory() if gram_memory is None else gram_memory
-    if not takes_statistics(problem, engine, memory // (2 + int(fold.max()))):
+    memory = gram_budget(X) if gram_memory is None else gram_memory
+    kinds = gram_types(problem, int(np.bincount(fold).max()), int(fold.max()) + 1)
+    sizes = [np.dtype(kind).itemsize for kind in kinds]
+    if not takes_statistics(problem, engine, memory * sizes[-1] // sum(sizes)):
         return None
     best_start = settings.get("start_score", 0.0) is None
     return runs_of_rows(problem, fold_rows(problem, X, fold), random_state, best_start, memory)
@@ -296,9 +298,8 @@ def runs_of_rows(
     start.
     """
     family, team = gram_family(problem), statistics_team(problem)
-    largest = max(len(one.y) for one in rows)
-    kinds = [gram_type(problem.weight, largest)] * len(rows)
-    gram = GramRows(family.offsets, [*kinds, gram_type(problem.weight, len(problem.y))], memory)
+    kinds = gram_types(problem, max(len(one.y) for one in rows), len(rows))
+    gram = GramRows(family.offsets, kinds, memory)
     parts = [
         family.statistics(one.arrays, one.y, one.weight, Squared(), problem.start, team)
         for one in rows
@@ -307,6 +308,12 @@ def runs_of_rows(
     runs = FoldRuns(problem, folds, gram, FoldsAndSum(parts, team), team)
     runs.expect_useful([])
     return runs
+
+
+def gram_types(problem: Problem, largest: int, n_folds: int) -> list[Any]:
+    """Of the Gram rows of every fold, the largest of so many rows, and of all rows."""
+    kinds = [gram_type(problem.weight, largest)] * n_folds
+    return [*kinds, gram_type(problem.weight, len(problem.y))]
 
 
 def fold_rows(problem: Problem, X: Any, fold: NDArray[np.int64]) -> list[FoldRows]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -27,14 +26,6 @@ from .step_length import ConstantRule, SearchRule
 
 _SPLITS_PER_THREAD = 3000
 """Splits per thread (about 3 microseconds of work) that make a thread pay."""
-
-
-def default_gram_memory() -> int:
-    """A quarter of the machine's memory, in bytes."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
-    except (AttributeError, ValueError, OSError):  # not POSIX
-        return 2 << 30
 
 
 def gram_obstacle(problem: Problem) -> str | None:
@@ -131,7 +122,7 @@ class GramRows:
     """Gram rows of the features that were chosen so far, within a budget.
 
     Memory is reserved for all rows that fit and used as features come: the system hands out pages
-    when they are first written.
+    when they are first written. Where it refuses, there is room for none.
     """
 
     def __init__(self, offsets: NDArray[np.int64], dtypes: list[Any], memory: int) -> None:
@@ -141,7 +132,11 @@ class GramRows:
         self.room = min(n_splits, memory // max(1, row_bytes))
         self.used = 0
         self.row_start = np.full(len(offsets) - 1, -1, dtype=np.int64)
-        self.blocks = [np.empty((self.room, n_splits), dtype) for dtype in dtypes]
+        try:
+            self.blocks = [np.empty((self.room, n_splits), dtype) for dtype in dtypes]
+        except MemoryError:
+            self.room = 0
+            self.blocks = [np.empty((0, n_splits), dtype) for dtype in dtypes]
         self.batches: list[list[int]] = []
         """Features in the order in which their rows were made."""
 
@@ -154,7 +149,10 @@ class GramRows:
             return False
         stop = self.used + sum(sizes)
         unknown = np.flatnonzero(self.row_start < 0)
-        maker.gram_blocks(features, unknown, [block[self.used : stop] for block in self.blocks])
+        try:
+            maker.gram_blocks(features, unknown, [block[self.used : stop] for block in self.blocks])
+        except MemoryError:
+            return False
         for block in self.blocks:
             mirror(block, self.row_start, self.offsets, np.array(features), self.used)
         self.row_start[features] = self.used + np.cumsum([0, *sizes[:-1]])

@@ -13,6 +13,7 @@ added in proportion.
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -23,15 +24,19 @@ from numpy.typing import NDArray
 
 from .._loading import working_seconds
 from ..learners import Stumps
+from ..learners.stumps import FEWEST_BINS
 from ..losses import Loss, Softmax, Squared
 from ..steps import ConstantStep, LineSearch, NewtonStep, StepRule
+from .budget import gram_budget
 from .callbacks import Callback
 from .curved_rows import CurvedRows, Losses
 from .engine import Boosted, enter_all, interruptible, outcome
 from .fold_mean import mean_recorder, record_block
 from .folds import FoldRuns, statistics_team, takes_statistics
-from .gram import GramRows, OneByOne, default_gram_memory
+from .gram import GramRows, OneByOne
+from .gram_family import gram_family
 from .make_problem import make_problem
+from .problem import Problem
 from .step_length import ConstantRule
 from .stopping import EarlyStopping
 from .trace import Recorder
@@ -84,30 +89,43 @@ def boost_quadratic_mean(
     """The mean of k runs as of `rgboost.boosting.fold_mean.boost_mean`; None where statistics
     cannot give it.
 
-    Steps are ``learning_rate`` times those to the minimum of the quadratic model along b.
+    Steps are ``learning_rate`` times those to the minimum of the quadratic model along b. Where
+    memory is short, Gram rows are of shorter integers, and then of fewer bins, if these are
+    ``"auto"``.
     """
     if quadratic_obstacle(loss, step, learning_rate, engine) is not None:
         return None
     if type(settings["learner"]) is not Stumps:  # before rows are prepared
         return None
+    memory = gram_budget(X) if gram_memory is None else gram_memory
     with ExitStack() as stack:
         enter_all(stack, callbacks)
-        problem = make_problem(
-            X, y, loss=loss, step=step, n_iter=1, learning_rate=learning_rate, validation=None,
-            random_state=random_state, callbacks=tuple(callbacks), **settings,
-        )  # fmt: skip
-        problem.rule = ConstantRule(learning_rate, 1.0)
-        memory = default_gram_memory() if gram_memory is None else gram_memory
-        like = replace(problem, loss=Squared(), weight=np.ones(1))
-        like.recorder = Recorder(n_iter, problem.prepared.layout.offsets, 1.0, None)
-        if not takes_statistics(like, engine, 2 * memory):  # integers are half as long as weights
-            return None
+
+        def prepare(learner: Stumps) -> Problem:
+            problem = make_problem(
+                X, y, loss=loss, step=step, n_iter=1, learning_rate=learning_rate, validation=None,
+                random_state=random_state, callbacks=tuple(callbacks),
+                **{**settings, "learner": learner},
+            )  # fmt: skip
+            problem.rule = ConstantRule(learning_rate, 1.0)
+            return problem
+
+        problem = prepare(settings["learner"])
+        kind = type_that_fits(problem, n_iter, memory)
+        if kind is None:
+            fewer = bins_that_fit(problem, n_iter, memory)
+            if settings["learner"].max_bins != "auto" or fewer is None:
+                return None
+            problem = prepare(replace(settings["learner"], max_bins=fewer))
+            kind = type_that_fits(problem, n_iter, memory)
+            if kind is None:
+                return None
         best_start = settings.get("start_score", 0.0) is None
         team = stack.enter_context(statistics_team(problem))
-        rows = CurvedRows(problem, fold, random_state, best_start, team)
+        rows = CurvedRows(problem, fold, random_state, best_start, team, kind)
         if learning_rate > STEEPEST * rows.least_share:
             return None
-        gram = GramRows(rows.family.offsets, [np.int32], memory)
+        gram = GramRows(rows.family.offsets, [kind], memory)
         folds, null = rows.states(gram)
         runs = stack.enter_context(FoldRuns(problem, folds, gram, OneByOne(rows), team))
         problem.start = rows.start
@@ -121,6 +139,36 @@ def boost_quadratic_mean(
     if fits == [False]:
         return None
     return outcome(problem, rule.stop_at, interrupted)
+
+
+def type_that_fits(problem: Problem, n_iter: int, memory: int) -> Any:
+    """The integers of Gram rows: the longest that fit; None if none do, or rows are faster."""
+    for kind in (np.int32, np.uint16):
+        if _takes_statistics(problem, n_iter, memory * 8 // np.dtype(kind).itemsize):
+            return kind
+    return None
+
+
+def bins_that_fit(problem: Problem, n_iter: int, memory: int) -> int | None:
+    """So few bins that the shortest Gram rows fit; None if too few would, or rows are faster."""
+    if not _takes_statistics(problem, n_iter, sys.maxsize):
+        return None
+    sizes = np.diff(gram_family(problem).offsets)
+    most = (memory // np.dtype(np.uint16).itemsize) ** 0.5
+    fitting = (b for b in range(int(sizes.max()), FEWEST_BINS, -1) if most >= _sums(sizes, b))
+    return next(fitting, None)
+
+
+def _sums(sizes: NDArray[np.int64], n_bins: int) -> int:
+    """How many sums there would be with so many bins."""
+    return int(np.minimum(sizes, n_bins - 1).sum())
+
+
+def _takes_statistics(problem: Problem, n_iter: int, memory: int) -> bool:
+    """Whether runs go by statistics, with so much memory if sums were floats of 8 bytes."""
+    like = replace(problem, loss=Squared(), weight=np.ones(1))
+    like.recorder = Recorder(n_iter, problem.prepared.layout.offsets, 1.0, None)
+    return takes_statistics(like, "auto", memory)
 
 
 def run_legs(runs: FoldRuns, rows: CurvedRows, rule: EarlyStopping, null: Losses) -> bool:

@@ -21,13 +21,13 @@ from ..learners.stumps import FEW_SPLITS
 from ..losses import Loss, Softmax, Squared
 from ..selection import RandomThresholds, SelectionRule
 from ..steps import StepRule
+from .budget import gram_budget
 from .callbacks import Callback
 from .class_runs import ClassRuns
 from .curved_rows import LIGHTEST, curvature_of, in_units_of_the_largest
 from .engine import Boosted, enter_all
 from .few_rows_loop import FewRowsRule
 from .fold_mean import mean_of_runs
-from .gram import default_gram_memory
 from .make_problem import make_problem
 from .problem import Problem
 from .quadratic_mean import quadratic_obstacle
@@ -127,7 +127,7 @@ def boost_row_mean(
     if type(learner) is not Stumps or not can_be_plain(X, learner):
         return None  # before rows are prepared
     X = X.toarray() if scipy.sparse.issparse(X) else X
-    memory = default_gram_memory() if gram_memory is None else gram_memory
+    memory = gram_budget(X) if gram_memory is None else gram_memory
     n_scores = 1
     if isinstance(loss, Softmax):
         check_classes(settings["step"], engine)

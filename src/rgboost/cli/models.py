@@ -47,11 +47,7 @@ def text_features(estimator: Any) -> list[str]:
     schema = getattr(estimator, "input_", None)
     if schema is None or schema.names is None:
         return []
-    return [
-        str(name)
-        for name, labels in zip(schema.names, schema.labels, strict=True)
-        if labels is not None and are_strings(labels)
-    ]
+    return [str(schema.names[g]) for g, found in schema.labels.items() if are_strings(found)]
 
 
 def is_classifier(estimator: Any) -> bool:

@@ -25,6 +25,31 @@ class SparseColumns(NamedTuple):
     order: NDArray[np.integer]
 
 
+def filled_columns(X: Any) -> NDArray[np.int64]:
+    """The columns of a CSR or CSC matrix that store something, ascending."""
+    if X.format == "csc":
+        return np.flatnonzero(np.diff(X.indptr))
+    return np.unique(X.indices).astype(np.int64)
+
+
+def take_columns(X: Any, columns: NDArray[np.int64]) -> Any:
+    """Some columns, ascending, of a CSR or CSC matrix. Cost follows these and the entries, not the
+    number of all columns; arrays are shared if nothing that is stored is left out."""
+    shape = (X.shape[0], len(columns))
+    if X.format == "csc":
+        if X.nnz != np.sum(X.indptr[columns + 1] - X.indptr[columns]):
+            return X[:, columns]
+        indptr = np.append(X.indptr[columns], X.indptr[-1:])
+        return scipy.sparse.csc_array((X.data, X.indices, indptr), shape=shape)
+    place = np.searchsorted(columns, X.indices)
+    kept = np.append(columns, -1)[place] == X.indices
+    indptr, data, place = X.indptr, X.data, place.astype(X.indices.dtype)
+    if not kept.all():
+        indptr = np.append(0, np.cumsum(kept))[indptr].astype(indptr.dtype)
+        data, place = data[kept], place[kept]
+    return scipy.sparse.csr_array((data, place, indptr), shape=shape)
+
+
 def sparse_columns(X: Any) -> SparseColumns:
     """The columns of a sparse matrix, which is left alone."""
     if X.format == "csr" and np.all(X.data):

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._team import check_n_jobs
 from .._validation import check_count, check_option, check_positive
 from ..boosting import Boosted, LogProgress, ProgressBar, RunState, Trace, boost
+from ..boosting.budget import gram_budget
 from ..boosting.callbacks import in_joblib
 from ..boosting.problem import with_offset
 from ..boosting.quadratic_mean import quadratic_obstacle
@@ -28,6 +29,7 @@ from ..learners.base import Additive
 from ..losses import Loss, Softmax, Squared
 from ..selection import RandomThresholds, SelectionRule, check_selection
 from ..steps import NewtonStep, StepRule, check_step, default_step
+from .empty_columns import among_all, columns_to_fit
 from .fitted_model import FittedModelMixin
 from .folds import FoldPlan
 from .habits import explain_unknown
@@ -273,6 +275,9 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         check_option(self.init, "init", ["zero", "best"])
         check_option(self.engine, "engine", ["auto", "direct", "gram", "surrogate"])
         check_labels(loss, rows)
+        n_features, columns = rows.X.shape[1], columns_to_fit(self, rows.X, resume)
+        if columns is not None:
+            rows = rows.of_columns(columns)
         learner = self._constrained_family(loss, len(rows.present))
         selection = self._selection_rule(rows)
         state = self._state_to_resume(resume)
@@ -294,7 +299,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
             random_state=seeds[0],
             n_jobs=check_n_jobs(self.n_jobs),
             engine=self.engine,
-            gram_memory=None
+            gram_memory=gram_budget(rows.X, frugal=type(self.max_iter) is str)
             if self.gram_memory is None
             else check_count(self.gram_memory, "gram_memory"),
         )
@@ -313,12 +318,12 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         if boosted is None:
             boosted = self._boost_once(rows, folds, settings, listeners, state)
         self._run_state, self._seeds = boosted.state, seeds
-        self.has_offset_ = rows.offset is not None
-        self.model_: Additive = boosted.model
+        self._has_offset = rows.offset is not None
         self.coverage_ = boosted.prepared.coverage(
             boosted.model, boosted.trace.path(boosted.best_iteration).learner
         )
-        self.trace_: Trace = boosted.trace
+        found: tuple[Additive, Trace] = among_all(boosted, columns, n_features)
+        self.model_, self.trace_ = found
         self.n_iter_ = len(boosted.trace)
         self.best_iteration_ = boosted.best_iteration
         self.loss_ = loss

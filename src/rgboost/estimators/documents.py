@@ -114,9 +114,12 @@ PARAMETERS = """
         ``"surrogate"``: blocks of iterations on quadratic models of a smooth loss; the fastest
         way to the optimum, by other iterates.
     gram_memory : int or None
-        Bytes that the statistics of the Gram and surrogate engines may take. None: a quarter of
-        the machine's memory. If it is used up, the direct engine goes on; means of several runs
-        are then of runs on the rows, if these are few, or there is one run.
+        Bytes that the statistics of the Gram and surrogate engines may take. None: so many that all
+        that a fit adds is at most a quarter of what the process may use; and, if it ends by itself
+        (``max_iter`` is no number), ten times its input, or 200 MB if that is more. If it is used
+        up, the direct engine goes on. Means of several runs do with less: they share one matrix,
+        of shorter integers, of fewer bins if ``max_bins="auto"``; else there are runs on the rows,
+        if these are few, or there is one run.
     n_jobs : int or None
         Threads. None: as many as the process may use. Results do not depend on it.
     random_state : int, RandomState or None
@@ -143,7 +146,6 @@ ATTRIBUTES = """
         an iteration is one of every run, and losses of ``trace_`` are means over the runs, whose
         number is ``trace_.n_runs``.
     cv_loss_ : after cross-validation, the mean loss of held-out rows after 0, 1, ... iterations.
-    has_offset_ : whether the fit had an offset.
     best_iteration_ : the iteration that the model is of: where the validation loss was smallest,
         or ``n_iter_`` if there were no validation rows. Stages end there.
     loss_ : the loss that was minimised.

@@ -124,7 +124,7 @@ class FittedModelMixin:
             return [str(name) for name in names]
         zero_based = getattr(self, "zero_based_", None)
         name, first = ("x", 0) if zero_based is None else ("feature ", 0 if zero_based else 1)
-        return [f"{name}{g + first}" for g in range(self.n_features_in_)]
+        return NumberedNames(name, range(first, first + self.n_features_in_))
 
 
 def without_path(attributes: dict[str, Any]) -> dict[str, Any]:
@@ -137,3 +137,20 @@ def without_path(attributes: dict[str, Any]) -> dict[str, Any]:
     trace = attributes["trace_"]
     thin["trace_"] = trace.thinned(attributes.get("best_iteration_", len(trace)))
     return thin
+
+
+class NumberedNames(Sequence[str]):
+    """x0, x1, ..., or after another word: made when they are read, for there may be very many."""
+
+    def __init__(self, word: str, numbers: range) -> None:
+        self._word = word
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, g: Any) -> Any:
+        found = self._numbers[g]
+        if isinstance(found, range):
+            return [f"{self._word}{k}" for k in found]
+        return f"{self._word}{found}"

@@ -114,16 +114,15 @@ class FoldPlan:
         """The mean of the folds' models and their losses; None if it cannot be had."""
         rule = self.stopping.rule_of_mean(rows, settings["learning_rate"])
         folds = {**self._folds(rows, settings, rule), "n_iter": MOST_ROUNDS}
-        by_statistics: Callable[..., Boosted | None] = boost_quadratic_mean
-        if type(settings["loss"]) is Squared:
-            by_statistics = boost_mean
-        ways = [by_statistics]
+        ways: list[Callable[..., Boosted | None]] = [boost_quadratic_mean]
+        if type(settings["loss"]) is Squared:  # where memory is short, one Gram matrix for all runs
+            ways = [boost_mean, boost_quadratic_mean]
         how = ("selection", "loss", "step", "learning_rate", "engine")
         if rows_are_faster(rows.X.shape, *(settings[name] for name in how)):
-            ways = [boost_row_mean, by_statistics]
+            ways = [boost_row_mean, *ways]
         elif self.n_iter(rows) is None:  # k runs will be needed anyway
-            ways = [by_statistics, boost_row_mean]
-        found = (way(**folds, callbacks=callbacks) for way in ways)
+            ways = [*ways, boost_row_mean]
+        found = (_unless_memory_is_short(way, callbacks=callbacks, **folds) for way in ways)
         boosted = next((one for one in found if one is not None), None)
         if boosted is None:
             return None
@@ -172,6 +171,14 @@ class FoldPlan:
             "offset": offset,
             **settings,
         }
+
+
+def _unless_memory_is_short(way: Callable[..., Boosted | None], **arguments: Any) -> Boosted | None:
+    """What a way gives; None where the system refuses memory: one run takes less."""
+    try:
+        return way(**arguments)
+    except MemoryError:
+        return None
 
 
 def assign_folds(rows: TrainingRows, cv: Any, stratified: bool, seed: int) -> NDArray[np.int64]:

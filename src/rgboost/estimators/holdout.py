@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from .._validation import check_count, check_not_negative, check_option, check_real
 from ..boosting import EarlyStopping, Validation
 from ..boosting.problem import rows_of
+from ..data.sparse_columns import take_columns
 
 AUTO_ROWS = 2000
 """``early_stopping="auto"`` holds rows out from so many rows on."""
@@ -45,6 +47,17 @@ class TrainingRows:
         if self.groups is None:
             return len(self.present)
         return len(np.unique(self.groups[self.present]))
+
+    def of_columns(self, columns: NDArray[np.int64]) -> TrainingRows:
+        """The same rows with some of their columns."""
+        validation = self.validation
+        if validation is not None:
+            validation = replace(validation, X=_take(validation.X, columns))
+        return replace(self, X=_take(self.X, columns), validation=validation)
+
+
+def _take(X: Any, columns: NDArray[np.int64]) -> Any:
+    return take_columns(X, columns) if scipy.sparse.issparse(X) else X[:, columns]
 
 
 def count_rarest(rows: TrainingRows, stratified: bool) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -167,7 +167,7 @@ class GlobalExplanation:
         model: Any,
         coverage: Coverage | None,
         names: Sequence[str],
-        labels: Sequence[NDArray | None] | None = None,
+        labels: Mapping[int, NDArray] | None = None,
         classes: NDArray | None = None,
         scale: Scale = SCORE,
     ) -> GlobalExplanation:
@@ -286,7 +286,7 @@ def _of_categories(
     model: StumpModel,
     coverage: Coverage,
     names: Sequence[str],
-    labels: Sequence[NDArray | None] | None,
+    labels: Mapping[int, NDArray] | None,
 ) -> Iterator[ShapeFunction]:
     tables = model.categories
     if tables is None:
@@ -295,7 +295,7 @@ def _of_categories(
     for k, (a, b) in enumerate(pairwise(tables.starts)):
         g = int(tables.features[k])
         codes = tables.values[a:b]
-        own = None if labels is None else labels[g]
+        own = None if labels is None else labels.get(g)
         yield ShapeFunction(
             feature=g,
             name=str(names[g]),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .._one_line import brief
 from .._svg import row_of
 from ..data.mixed_bins import OTHERS
+from ..data.sparse_columns import take_columns
 from .global_explanation import GlobalExplanation, ShapeFunction
 from .pictures import local_pictures
 from .scale import SCORE, Scale
@@ -56,8 +57,12 @@ class LocalExplanation:
         """The values of shape functions at checked rows."""
         functions = explanation.functions
         features = np.array([shape.feature for shape in functions], np.int64)
-        values = X[:, features]
-        values = values.toarray() if scipy.sparse.issparse(X) else np.asarray(values)
+        if scipy.sparse.issparse(X):
+            order = np.argsort(features)
+            values = np.empty((X.shape[0], len(features)), X.dtype)
+            values[:, order] = take_columns(X, features[order]).toarray()
+        else:
+            values = np.asarray(X[:, features])
         tail = np.shape(explanation.intercept)
         contributions = np.empty((*values.shape, *tail))
         for k, shape in enumerate(functions):

@@ -73,6 +73,10 @@ class ClassStumpModel:
     def intercept(self) -> Any:
         return self.wide.intercept
 
+    def among(self, columns: NDArray[np.int64], n_features: int) -> ClassStumpModel:
+        """The same model where its features are these columns of ``n_features``."""
+        return replace(self, wide=self.wide.among(columns, n_features))
+
     @property
     def n_classes(self) -> int:
         return len(self.intercept)

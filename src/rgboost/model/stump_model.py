@@ -18,6 +18,7 @@ from .._jit import kernel
 from .._one_line import one_line
 from .._team import map_ranges
 from ..data.cuts import Cuts
+from ..data.sparse_columns import take_columns
 from .category_tables import CategoryTables, dense_column
 from .path import Path, not_stored
 
@@ -78,6 +79,17 @@ class StumpModel:
             categories=None if tables is None else tables.without_path(),
         )  # fmt: skip
 
+    def among(self, columns: NDArray[np.int64], n_features: int) -> StumpModel:
+        """The same model where its features are these columns of ``n_features``."""
+        assert self.categories is None
+        assert self.feature is not None
+        return replace(
+            self,
+            n_features=n_features,
+            features=columns[self.features],
+            feature=np.where(self.feature >= 0, columns[self.feature], -1),
+        )
+
     def table(self, feature: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(cuts, values) of a numeric feature's step function; values has one entry more than
         cuts. For a categorical feature see ``categories.table``."""
@@ -107,8 +119,12 @@ class StumpModel:
     def _score_sparse(
         self, X: scipy.sparse.csr_array, out: NDArray[np.float64], n_jobs: int
     ) -> NDArray[np.float64]:
-        slot = np.full(self.n_features, -1, dtype=np.int64)
-        slot[self.features] = np.arange(len(self.features))
+        features, n_features = self.features, self.n_features
+        if n_features > X.nnz + len(features):  # a place for each would be more than the rows
+            X, n_features = take_columns(X, features), len(features)
+            features = np.arange(n_features)
+        slot = np.full(n_features, -1, dtype=np.int64)
+        slot[features] = np.arange(len(features))
         at_zero = np.array([_value_at_zero(*self.table(g)) for g in self.features])
         out += at_zero.sum()
         tables = (self.starts, self.cuts, self.tables, self.missing)
@@ -120,11 +136,15 @@ class StumpModel:
         """The score after each iteration, a new array every time."""
         if self.feature is None:
             raise not_stored("staged predictions")
-        columns = scipy.sparse.csc_array(X) if scipy.sparse.issparse(X) else X
+        columns, place = X, self.feature
+        if scipy.sparse.issparse(X):
+            used = np.unique(self.feature[self.feature >= 0])
+            columns = scipy.sparse.csc_array(take_columns(scipy.sparse.csr_array(X), used))
+            place = np.searchsorted(used, self.feature)
         score = np.full(X.shape[0], self.intercept)
         for m, g in enumerate(self.feature):
             if g >= 0:
-                score += self._step(m, dense_column(columns, g))
+                score += self._step(m, dense_column(columns, place[m]))
             yield score.copy()
 
     def _step(self, m: int, x: NDArray[np.floating]) -> NDArray[np.float64]:

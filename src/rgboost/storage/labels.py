@@ -49,7 +49,7 @@ def encode_input(schema: InputSchema) -> dict[str, NDArray]:
     tensors = {} if schema.names is None else encode_texts(list(schema.names), "names")
     if schema.categorical.any():
         tensors["input.categorical"] = schema.categorical.astype(np.uint8)
-    found = {g: labels for g, labels in enumerate(schema.labels) if labels is not None}
+    found = schema.labels
     if not found:
         return tensors
     is_text = np.array([are_strings(labels) for labels in found.values()], np.uint8)
@@ -77,7 +77,7 @@ def decode_input(tensors: Tensors, n_features: int) -> InputSchema:
     if "input.categorical" in tensors:
         require(int(tensors["input.categorical"].max(initial=0)) <= 1, "input.categorical")
         categorical = tensors["input.categorical"].astype(np.bool_)
-    labels: list[NDArray | None] = [None] * n_features
+    labels: dict[int, NDArray] = {}
     texts = decode_texts(tensors, "labels")
     present = [f"labels.{part}" in tensors for part in ("features", "sizes", "strings", "numbers")]
     require(all(present) if texts is not None else not any(present), "labels")
@@ -85,7 +85,7 @@ def decode_input(tensors: Tensors, n_features: int) -> InputSchema:
         for g, found in _decode_labels(tensors, texts, n_features):
             require(categorical[g], "input.categorical")
             labels[g] = found
-    return InputSchema(names, categorical, tuple(labels))
+    return InputSchema(names, categorical, labels)
 
 
 def _decode_labels(tensors: Tensors, texts: list[str], n_features: int) -> Any:

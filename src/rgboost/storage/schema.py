@@ -115,7 +115,6 @@ FITTED: dict[str, Value] = {
     "intercept_": Value(is_score),
     "loss_": Value(is_usable_loss),
     "classes_": Value(is_labels, optional=True),
-    "has_offset_": Value(is_flag, optional=True),
     "zero_based_": Value(is_flag, optional=True),  # of the LIBSVM file that it was fitted to
 }
 
@@ -175,7 +174,7 @@ def check_categories(tables: CategoryTables, fitted: Mapping[str, Any]) -> None:
     if _all_or_none((tables.iteration, tables.sets, tables.feature), "categories.iteration"):
         require(np.isin(tables.feature, tables.features).all(), "categories.feature")  # type: ignore[arg-type]
     for g, (a, b) in zip(tables.features, pairwise(tables.starts), strict=True):
-        values, labels = tables.values[a:b], schema.labels[g]
+        values, labels = tables.values[a:b], schema.labels.get(int(g))
         require(_ascends(values) and len(values), "categories.values")
         values = values[:-1] if values[-1] == OTHERS else values
         require(np.isfinite(values).all(), "categories.values")

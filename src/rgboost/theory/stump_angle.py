@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._memory import memory_budget
 from .._team import Team
 from ..boosting.direct import team_size
-from ..boosting.gram import default_gram_memory
 from ..learners.sparse_stumps import SparseStumps
 from ..learners.stumps import PreparedStumps
 from ..selection import SelectionRule
@@ -37,7 +37,7 @@ def stump_angle(
     K = prepared.layout.n_learners
     if K == 0:
         raise ValueError("B has no split; prepare the stumps on a feature that is not constant.")
-    if 2 * default_gram_memory() < 8 * K * K:
+    if 2 * memory_budget() < 8 * K * K:
         raise ValueError(
             f"B has {K:,} stumps, whose Gram matrix does not fit into half of the memory; prepare "
             "them with a smaller max_bins."

@@ -7,6 +7,7 @@ NaN where a value is missing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,14 +25,14 @@ from .names import check_same_names, check_same_number, feature_mask
 class InputSchema:
     """Names and categories of the features.
 
-    ``labels[g]`` are the labels of feature g's categories, strings or numbers in sorted order; it
-    is None where the numbers of X are taken as they are. ``categorical[g]`` tells that feature g
+    ``labels[g]`` are the labels of feature g's categories, strings or numbers in sorted order;
+    features whose numbers are taken as they are have none. ``categorical[g]`` tells that feature g
     is categorical: it has labels, or its numbers are the categories.
     """
 
     names: NDArray[np.object_] | None
     categorical: NDArray[np.bool_]
-    labels: tuple[NDArray | None, ...]
+    labels: Mapping[int, NDArray]
 
     @property
     def n_features(self) -> int:
@@ -50,13 +51,12 @@ def learn_input(X: Any, categorical_features: Any) -> tuple[Any, InputSchema | N
         mask = np.array([isinstance(c, ObjectColumn) and c.declared for c in table.columns], bool)
     else:
         mask = _listed(categorical_features, n_features, table.names)
-    labels = []
-    for g, column in enumerate(table.columns):
-        found = None
-        if isinstance(column, ObjectColumn) and mask[g]:
-            found = find_labels(column.values, column.missing, table.title(g))
-        labels.append(found)
-    schema = InputSchema(table.names, mask, tuple(labels))
+    labels = {
+        g: find_labels(column.values, column.missing, table.title(g))
+        for g, column in enumerate(table.columns)
+        if isinstance(column, ObjectColumn) and mask[g]
+    }
+    schema = InputSchema(table.names, mask, labels)
     return _matrix(table, schema, _advice_at_fit(table)), schema
 
 
@@ -64,13 +64,13 @@ def plain_schema(n_features: int, categorical_features: Any) -> InputSchema:
     """The schema of a matrix without names."""
     by_type = isinstance(categorical_features, str) and categorical_features == "from_dtype"
     mask = _listed(None if by_type else categorical_features, n_features, None)
-    return InputSchema(None, mask, (None,) * n_features)
+    return InputSchema(None, mask, {})
 
 
 def read_input(X: Any, schema: InputSchema, who: str) -> Any:
     """The matrix of other rows, or an error that says how their columns differ from fit's."""
     table = as_table(X)
-    has_labels = any(labels is not None for labels in schema.labels)
+    has_labels = bool(schema.labels)
     if table is None:
         check_same_names(schema.names, None, who)
         if has_labels:
@@ -93,7 +93,7 @@ def _advice_at_fit(table: ColumnTable) -> str:
 
 
 def _refuse_plain(schema: InputSchema) -> None:
-    g = next(g for g, labels in enumerate(schema.labels) if labels is not None)
+    g = min(schema.labels)
     name = g if schema.names is None else repr(schema.names[g])
     raise ValueError(
         f"X is a matrix of numbers, but column {name} had labels of categories at fit; give a "
@@ -121,7 +121,7 @@ def _matrix(table: ColumnTable, schema: InputSchema, advice: str) -> NDArray[np.
         (table.n_rows, len(table.columns)), np.float32 if single else np.float64, order="F"
     )
     for g, column in enumerate(table.columns):
-        out[:, g] = _numbers(column, schema.labels[g], table.title(g), advice)
+        out[:, g] = _numbers(column, schema.labels.get(g), table.title(g), advice)
     return out
 
 

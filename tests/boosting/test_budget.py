@@ -1,0 +1,164 @@
+"""Gram rows stay within a budget: what it leaves, and what is done where it is short."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost.boosting import boost, budget
+from rgboost.boosting import gram as gram_engine
+from rgboost.boosting.budget import gram_budget
+from rgboost.boosting.curved_rows import in_few_units
+from rgboost.learners import Stumps
+from rgboost.losses import Squared
+from rgboost.selection import AllLearners
+from rgboost.steps import ConstantStep
+
+GIB = 1 << 30
+
+
+def rows(n=12_000, p=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    f = np.sin(2 * X[:, 0]) + np.abs(X[:, 1]) + (X[:, 2] > 0.3) + 0.3 * X[:, 3]
+    return X, f + rng.standard_normal(n)
+
+
+class TestBudget:
+    def test_rows_are_in_it(self, monkeypatch):
+        monkeypatch.setattr(budget, "memory_budget", lambda: GIB)
+        few, many = (gram_budget(np.zeros((n, 10), np.float32)) for n in (1000, 100_000))
+        assert GIB > few > many > 0.9 * GIB
+
+    def test_it_is_never_negative(self, monkeypatch):
+        monkeypatch.setattr(budget, "memory_budget", lambda: 1000)
+        assert gram_budget(np.zeros((1000, 10))) == 0
+
+    def test_a_fit_that_ends_by_itself_is_frugal(self, monkeypatch):
+        monkeypatch.setattr(budget, "memory_budget", lambda: 64 * GIB)
+        small, large = np.zeros((1000, 10)), np.zeros((100_000, 50), np.float32)
+        assert 190_000_000 < gram_budget(small, frugal=True) <= 200_000_000
+        assert gram_budget(large, frugal=True) <= 10 * large.nbytes == 200_000_000
+        larger = scipy.sparse.random_array((1000, 100_000), density=0.05, format="csr")
+        size = larger.data.nbytes + larger.indices.nbytes + larger.indptr.nbytes
+        assert 5 * size < gram_budget(larger, frugal=True) < 10 * size
+        assert gram_budget(small) > GIB
+
+    def test_the_budget_is_never_above_that_of_the_process(self, monkeypatch):
+        monkeypatch.setattr(budget, "memory_budget", lambda: 50_000_000)
+        assert gram_budget(np.zeros((1000, 10)), frugal=True) < 50_000_000
+
+
+class TestFewUnits:
+    def test_rows_that_are_alike_weigh_the_same(self):
+        unit, found = in_few_units(
+            np.full(20_000, 0.25), np.random.default_rng(0).permutation(20_000)
+        )
+        assert np.array_equal(found, np.full(20_000, 3))
+        assert unit * 3 == pytest.approx(0.25, rel=1e-15)
+
+    @pytest.mark.parametrize("n", [100, 30_000, 200_000])
+    def test_every_stretch_has_its_sum(self, n):
+        rng = np.random.default_rng(1)
+        curvature, order = rng.gamma(0.5, size=n), rng.permutation(n)
+        unit, found = in_few_units(curvature, order)
+        assert found.min() >= 0
+        assert 65_535 // 2 <= found.sum() <= 65_535
+        error = np.cumsum(found[order]) * unit - np.cumsum(curvature[order])
+        assert np.abs(error).max() <= 0.51 * unit
+
+
+SETTINGS = dict(random_state=0, max_bins=64)
+
+
+def r2(model, X, y):
+    return 1.0 - np.mean((model.predict(X) - y) ** 2) / np.var(y)
+
+
+def test_where_matrices_of_all_folds_do_not_fit_the_runs_share_one():
+    X, y = rows()
+    new = rows(seed=1)
+    one_matrix = (6 * 63) ** 2
+    scores = {}
+    for times in (12, 4, 2):  # of all folds; one of four bytes; one of two
+        memory = times * one_matrix + 1000
+        model = RGBMRegressor(gram_memory=memory, **SETTINGS).fit(X, y)
+        assert ("quadratic" in model.trace_.engine) == (times < 12)
+        scores[times] = r2(model, *new)
+    assert scores[12] > 0.4
+    assert scores[4] == pytest.approx(scores[12], abs=0.002)
+    # All rows weigh the same, and there are few: nothing is rounded but sums of floats.
+    assert scores[2] == pytest.approx(scores[4], abs=1e-5)
+
+
+@pytest.mark.parametrize("estimator", [RGBMRegressor, RGBMClassifier])
+def test_where_one_matrix_does_not_fit_there_are_fewer_bins(estimator):
+    X, y = rows()
+    new, y_new = rows(seed=1)
+    if estimator is RGBMClassifier:
+        y, y_new = y > y.mean(), y_new > y.mean()
+    usual = estimator(random_state=0).fit(X, y)
+    few = estimator(random_state=0, gram_memory=2 * (6 * 40) ** 2).fit(X, y)
+    assert usual.n_learners_ > 6 * 200
+    assert 6 * 36 < few.n_learners_ <= 6 * 40
+    assert "quadratic" in few.trace_.engine
+    assert few.score(new, y_new) == pytest.approx(usual.score(new, y_new), abs=0.01)
+
+
+def test_bins_that_are_asked_for_are_kept():
+    X, y = rows()
+    model = RGBMRegressor(gram_memory=2 * (6 * 40) ** 2, **SETTINGS).fit(X, y)
+    assert model.n_learners_ == 6 * 63
+    assert model.trace_.engine == "direct"
+
+
+def run(X, y, engine, **settings):
+    return boost(
+        X, y, loss=Squared(), learner=Stumps(max_bins=32), selection=AllLearners(),
+        step=ConstantStep(), n_iter=30, engine=engine, **settings,
+    )  # fmt: skip
+
+
+def refuse(*args):
+    raise MemoryError
+
+
+def test_memory_that_is_refused_for_gram_rows_is_not_needed():
+    X, y = rows(500)
+    direct = run(X, y, "direct")
+    gram = run(X, y, "gram", gram_memory=10**18)  # of which the system gives what is needed
+    assert gram.trace.engine == "gram"
+
+    class Numpy:
+        def __getattr__(self, name):
+            return getattr(np, name)
+
+        def empty(self, shape, dtype=float):
+            if isinstance(shape, tuple) and shape[0] > 0:
+                raise MemoryError
+            return np.empty(shape, dtype)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gram_engine, "np", Numpy())
+        refused = run(X, y, "gram")
+    assert "direct from there" in refused.trace.engine
+    assert np.array_equal(refused.trace.learner, direct.trace.learner)
+
+
+def test_memory_that_is_refused_on_the_way(monkeypatch):
+    X, y = rows(500)
+    direct = run(X, y, "direct")
+    monkeypatch.setattr("rgboost.boosting.gram.OneByOne.gram_blocks", refuse)
+    refused = run(X, y, "gram")
+    assert "direct from there" in refused.trace.engine
+    assert np.array_equal(refused.trace.learner, direct.trace.learner)
+
+
+@pytest.mark.parametrize("estimator", [RGBMRegressor, RGBMClassifier])
+def test_means_without_memory_are_single_runs(estimator, monkeypatch):
+    X, y = rows()
+    y = y if estimator is RGBMRegressor else y > y.mean()
+    monkeypatch.setattr("rgboost.boosting.statistics.MemoryStatistics.__init__", refuse)
+    model = estimator(random_state=0).fit(X, y)
+    assert model.trace_.engine == "direct"
+    assert model.score(X, y) > 0.4

@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import scipy.sparse
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 from rgboost import RGBMClassifier, RGBMRegressor
 
@@ -191,6 +192,7 @@ def check_case(case: Case) -> str:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X (has|does not have)", category=UserWarning)
         warnings.filterwarnings("ignore", category=pd.errors.PerformanceWarning)
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)  # some labels are noise
         try:
             case.estimator.fit(case.X, case.y, case.weight)
         except (ValueError, TypeError) as error:

@@ -30,6 +30,8 @@ from typing import Any
 from numba.core import caching, config
 from numba.misc.appdirs import AppDirs
 
+from ._linking import is_part
+
 
 class KernelCache(caching.NullCache):
     """The compiled code of one function on disk; a dispatcher of Numba calls it."""
@@ -58,7 +60,9 @@ class KernelCache(caching.NullCache):
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep code in the first place that takes it."""
+        """Keep code that Python calls in the first place that takes it."""
+        if is_part(compiled):
+            return
         reasons = []
         for place in self._places:
             try:

@@ -33,14 +33,14 @@ class _Listener(event.Listener):
     """Numba calls it when it begins and ends to compile a function; only one thread compiles."""
 
     def __init__(self) -> None:
-        self._open = 0
+        self.depth = 0
         self._collects = False
         self._told = False
 
     def on_start(self, event: Any) -> None:
-        self._open += 1
+        self.depth += 1
         ours = event.data["dispatcher"].py_func.__module__.startswith("rgboost.")
-        if self._open > 1 or not ours:  # a function that another one calls, or somebody else's
+        if self.depth > 1 or not ours:  # a function that another one calls, or somebody else's
             return
         self._collects = gc.isenabled()
         gc.disable()  # it would visit the compiler's objects over and over: a tenth of the time
@@ -51,8 +51,8 @@ class _Listener(event.Listener):
         self._told = True
 
     def on_end(self, event: Any) -> None:
-        self._open -= 1
-        if self._open == 0 and self._collects:
+        self.depth -= 1
+        if self.depth == 0 and self._collects:
             self._collects = False
             gc.enable()
 
@@ -64,4 +64,10 @@ def _person_reads() -> bool:
     return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
 
 
-event.register("numba:compile", _Listener())
+_listener = _Listener()
+event.register("numba:compile", _listener)
+
+
+def depth() -> int:
+    """How many functions are being compiled, each on behalf of the one before."""
+    return _listener.depth

@@ -20,11 +20,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba.core import config
 from numba.extending import overload
 
-from . import _compiling  # noqa: F401  it listens while kernels are compiled
 from ._cache import KernelCache
+from ._linking import Kernel, PartCompiler
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -35,12 +35,14 @@ _OPTIONS: dict[str, Any] = {
 
 
 def _compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """``njit(cache=True)``, but for where the code is kept."""
+    """``njit(cache=True)``, but for how functions are linked and where code is kept."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        compiled = njit(**options)(function)
-        if compiled is not function:  # without JIT it is
-            compiled._cache = KernelCache(function)
+        if config.DISABLE_JIT:
+            return function
+        options["nopython"] = True
+        compiled = Kernel(function, targetoptions=options, pipeline_class=PartCompiler)
+        compiled._cache = KernelCache(function)
         return compiled
 
     return decorate
@@ -117,6 +119,7 @@ def by_type(
 
     typed.__signature__ = inspect.signature(declaration)  # type: ignore[attr-defined]
     options = {**_OPTIONS, "no_cpython_wrapper": True, "forceinline": inline}
+    options["pipeline_class"] = PartCompiler
     overload(dispatch, strict=False, jit_options=options)(typed)
 
     def register(tuple_class: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -89,7 +89,7 @@ def warm_up(
 ) -> None:
     """Compile what fits at the defaults need, so that later ones begin at once.
 
-    Takes about half a minute on two cores, once for a version of rgboost and Numba and a kind of
+    Takes about a minute on two cores, once for a version of rgboost and Numba and a kind of
     processor. `rgboost warm-up` is the same from a shell. A second call finds everything done.
 
     Parameters

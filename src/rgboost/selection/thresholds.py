@@ -69,6 +69,7 @@ class RandomThresholds(LearnerRule):
         if of_each:
             every = np.broadcast_to(np.repeat(columns, of_each), (n_draws, t - of_some))
             drawn = np.concatenate([every, drawn], axis=1)
+        drawn = np.ascontiguousarray(drawn)  # one layout, so that one kernel is compiled
         left_weight = np.empty(0) if layout.left_weight is None else layout.left_weight
         pick_thresholds(layout.offsets, left_weight, layout.total_weight, drawn, uniform, out)
         if of_each:  # in one of several, columns come in order already

@@ -92,7 +92,8 @@ def check_same(one, other):
         np.testing.assert_array_equal(getattr(one.trace, field), getattr(other.trace, field))
     assert one.trace.engine == other.trace.engine
     if isinstance(one.model, StumpModel | ClassStumpModel):
-        np.testing.assert_array_equal(one.model.tables, other.model.tables)
+        tables = [getattr(found.model, "wide", found.model).tables for found in (one, other)]
+        np.testing.assert_array_equal(*tables)
     assert one.best_iteration == other.best_iteration
 
 

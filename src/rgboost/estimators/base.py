@@ -318,7 +318,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         if boosted is None:
             boosted = self._boost_once(rows, folds, settings, listeners, state)
         self._run_state, self._seeds = boosted.state, seeds
-        self._has_offset = rows.offset is not None
+        self.has_offset_ = rows.offset is not None
         self.coverage_ = boosted.prepared.coverage(
             boosted.model, boosted.trace.path(boosted.best_iteration).learner
         )

@@ -33,4 +33,4 @@ def warn_if_unfinished(estimator: Any) -> None:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, ConvergenceWarning, stacklevel=4)
+    warnings.warn(message, ConvergenceWarning, stacklevel=5)

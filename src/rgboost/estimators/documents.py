@@ -146,6 +146,7 @@ ATTRIBUTES = """
         an iteration is one of every run, and losses of ``trace_`` are means over the runs, whose
         number is ``trace_.n_runs``.
     cv_loss_ : after cross-validation, the mean loss of held-out rows after 0, 1, ... iterations.
+    has_offset_ : whether the fit had an offset.
     best_iteration_ : the iteration that the model is of: where the validation loss was smallest,
         or ``n_iter_`` if there were no validation rows. Stages end there.
     loss_ : the loss that was minimised.

@@ -115,6 +115,7 @@ FITTED: dict[str, Value] = {
     "intercept_": Value(is_score),
     "loss_": Value(is_usable_loss),
     "classes_": Value(is_labels, optional=True),
+    "has_offset_": Value(is_flag, optional=True),
     "zero_based_": Value(is_flag, optional=True),  # of the LIBSVM file that it was fitted to
 }
 

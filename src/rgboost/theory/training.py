@@ -149,7 +149,7 @@ def training_of(
         return training, trace.path(), None, trace.train_loss
     if isinstance(fitted, BaseRGBM):
         rows = fitted._check_rows(X)
-        if getattr(fitted, "_has_offset", False):
+        if getattr(fitted, "has_offset_", False):
             raise ValueError(
                 "the model was fitted with an offset, which is not known here; use the callback "
                 "RecordCertificates in fit."

@@ -74,7 +74,7 @@ def test_a_classifier_of_three_classes_is_a_mean():
     model = RGBMClassifier(random_state=0, n_jobs=1).fit(X, names)
     assert model.trace_.engine == "direct: the mean of 5 runs"
     assert model.trace_.n_runs == 5
-    assert len(model.model_.feature) == 5 * model.best_iteration_
+    assert len(model.model_.wide.feature) == 5 * model.best_iteration_
     probabilities = model.predict_proba(X)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     np.testing.assert_allclose(model.decision_function(X).sum(axis=1), 0.0, atol=1e-9)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 import scipy.sparse
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 
 from rgboost import RGBMClassifier, RGBMRegressor, Stumps
 from rgboost.boosting import EarlyStopping, curved_rows, folds, quadratic_mean

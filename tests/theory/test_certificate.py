@@ -322,7 +322,7 @@ def progress_of(boosted, y, loss, iteration, weight=None):
     path = Path(trace.learner[now], trace.left[now], trace.right[now])
     snapshot = SimpleNamespace(
         prepared=boosted.prepared, path=path, start=boosted.model.intercept, loss=loss, y=y,
-        weight=weight,
+        weight=weight, offset=None,
     )  # fmt: skip
     return SimpleNamespace(
         iteration=iteration, n_iter=len(trace), train_loss=float(trace.train_loss[iteration]),

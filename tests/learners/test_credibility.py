@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rgboost.boosting import boost
 from rgboost.learners import Stumps
-from rgboost.learners.credibility import FEW_CATEGORIES, residual_noise, smooth_sums
+from rgboost.learners.credibility import residual_noise, smooth_sums
 from rgboost.losses import Huber, Logistic, Quantile, Softmax, Squared
 from rgboost.selection import AllLearners, RandomGroups
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
@@ -18,14 +18,14 @@ from tests.conftest import JIT
 N_ITER = 12 if JIT else 4
 
 
-def naive_smooth(sums, weights, noise):
+def naive_smooth(sums, weights, noise, few=8.0):
     """The formulas of `rgboost.learners.credibility`, for the categories that have a weight."""
     total, whole = sums.sum(axis=0), weights.sum()
     off = sums - weights[:, None] * total / whole
     between = (off**2 / weights[:, None]).sum()
-    if len(sums) <= FEW_CATEGORIES:
+    if len(sums) <= few:
         return sums
-    spread = (between - (len(sums) - FEW_CATEGORIES) * noise) / (whole - weights @ weights / whole)
+    spread = (between - (len(sums) - few) * noise) / (whole - weights @ weights / whole)
     spread = max(spread, 0.0)
     trust = weights * spread / (weights * spread + noise)
     mean = (total - trust @ sums) / (whole - trust @ weights)
@@ -39,7 +39,7 @@ def test_smoothing_is_the_formula(n, n_outputs, seed):
     weights = rng.integers(1, 20, size=n) * 1.0
     sums = rng.normal(size=(n, n_outputs)) * np.sqrt(weights)[:, None] * rng.choice([0.5, 1, 3])
     smoothed = sums.copy()
-    smooth_sums(smoothed, weights, sums.sum(axis=0), weights.sum(), 1.0)
+    smooth_sums(smoothed, weights, sums.sum(axis=0), weights.sum(), 1.0, 8.0)
     np.testing.assert_allclose(smoothed, naive_smooth(sums, weights, 1.0), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(smoothed.sum(axis=0), sums.sum(axis=0), rtol=1e-9, atol=1e-9)
 
@@ -50,7 +50,7 @@ def test_categories_without_weight_are_left_out():
     weights, sums = rng.integers(1, 9, size=20) * 1.0, rng.normal(size=(20, 1)) * 4
     weights[[3, 7]], sums[[3, 7]] = 0.0, 0.0
     smoothed = sums.copy()
-    smooth_sums(smoothed, weights, sums.sum(axis=0), weights.sum(), 1.0)
+    smooth_sums(smoothed, weights, sums.sum(axis=0), weights.sum(), 1.0, 8.0)
     there = weights > 0
     expected = naive_smooth(sums[there], weights[there], 1.0)
     np.testing.assert_allclose(smoothed[there], expected, rtol=1e-9)
@@ -86,7 +86,8 @@ def naive_run(X, y, weight, n_iter):
         r = y - f
         losses.append(0.5 * w @ r**2 / w.sum())
         noise = (w @ w / w.sum()) * (w @ r**2) / w.sum()
-        sums = naive_smooth(np.bincount(level, w * r)[:, None], by_level, noise)[:, 0]
+        few = 8 + w.sum() ** 2 / (w @ w) / 2000
+        sums = naive_smooth(np.bincount(level, w * r)[:, None], by_level, noise, few)[:, 0]
         order = np.argsort(sums / by_level, kind="stable")
         left, below = np.cumsum(sums[order])[:-1], np.cumsum(by_level[order])[:-1]
         right, above = sums.sum() - left, w.sum() - below

@@ -136,7 +136,7 @@ def sort_by_direction(columns, splits, column, sums, totals):
         for b in range(n):
             bins[b, c] = sums[c, b]
     if columns.row_weight > 0.0:
-        smooth_sums(bins, weights, totals, splits.total_weight, columns.noise[0])
+        smooth_sums(bins, weights, totals, splits.total_weight, columns.noise[0], columns.few)
     order = np.argsort(projections(bins, weights, totals, splits.total_weight), kind="mergesort")
     left, left_weight = np.zeros(n_classes), 0.0
     for k in range(n):

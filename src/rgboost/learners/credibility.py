@@ -7,13 +7,14 @@ are sorted, as actuaries do (credibility: Bühlmann and Straub 1970) and as scik
 of all rows, phi the variance that S_l / sqrt(W_l) has by chance,
 
     B     = sum_l (S_l - T W_l / W)^2 / W_l            what differs between the L categories
-    tau^2 = (B - (L - 8) phi) / (W - sum_l W_l^2 / W)  less what chance explains of it
+    tau^2 = (B - (L - q) phi) / (W - sum_l W_l^2 / W)  less what chance explains of it
     s_l   = W_l / (W_l + phi / tau^2)                  how far category l is trusted
     S_l  -> mu W_l + s_l (S_l - mu W_l),               mu so that the sums still add up to T
 
-and tau^2 = 0 (all categories alike) where that is negative. Chance explains (L - 1) phi; seven of
-them are left in, about what it lets the best of many thresholds of a number explain. So up to eight
-categories stay as they are, and large ones do, as s_l is near 1.
+and tau^2 = 0 (all categories alike) where that is negative. Chance explains (L - 1) phi. What is
+left in is q = 8 categories' worth, about what it lets the best of many thresholds of a number
+explain, and a two-thousandth of the loss: less is not worth the iterations that shorter steps take.
+So up to q = 8 + n / 2,000 categories stay as they are, and large ones do, as s_l is near 1.
 
 Splits are searched on the smoothed sums. A left set is a prefix in the order of smoothed means, and
 a step takes off the loss at least what <b, r>, made of smoothed sums, says: |S - E| of a prefix is
@@ -27,19 +28,19 @@ import numpy as np
 
 from .._jit import kernel, reduction
 
-FEW_CATEGORIES = 8
-"""So many are not smoothed."""
+FEW_CATEGORIES, SHARE_OF_ROWS = 8, 1 / 2000
+"""q: so many categories are not smoothed, and for so many rows one more."""
 
 MOST_OF_THE_WEIGHT = 1.0 - 1e-9
 """If categories are trusted up to this share of the weight, there is no mean of the rest."""
 
 
 @kernel()
-def smooth_sums(sums, weights, total, total_weight, noise):
+def smooth_sums(sums, weights, total, total_weight, noise, few):
     """Smooth the sums of the categories in place; ``sums`` are (categories, residuals).
 
     Several residuals (classes) share B, phi and so the trust in a category: ``noise`` is the sum of
-    their phi.
+    their phi. ``few`` is q.
     """
     n, n_outputs = sums.shape
     between, squares, present = 0.0, 0.0, 0
@@ -51,9 +52,9 @@ def smooth_sums(sums, weights, total, total_weight, noise):
                 off = sums[b, c] - total[c] * weights[b] / total_weight
                 between += off * off / weights[b]
     room = total_weight - squares / total_weight
-    if present <= FEW_CATEGORIES or noise <= 0.0 or room <= 0.0:
+    if present <= few or noise <= 0.0 or room <= 0.0:
         return
-    spread = max(0.0, between - (present - FEW_CATEGORIES) * noise) / room
+    spread = max(0.0, between - (present - few) * noise) / room
     trusted = 0.0
     for b in range(n):
         trusted += weights[b] * trust_of(weights[b], spread, noise)
@@ -102,6 +103,11 @@ def weighted_squares(values, weight):
     for i in range(values.shape[0]):
         total += values[i] * values[i] / weight[i]
     return total
+
+
+def few_categories(total_weight: float, row_weight: float) -> float:
+    """q, for rows of such a weight in all, and each."""
+    return FEW_CATEGORIES + SHARE_OF_ROWS * total_weight / row_weight
 
 
 def usual_weight(weight: np.ndarray | None) -> float:

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from .._jit import kernel, scalar
 from ..data.mixed_bins import MixedCuts
 from ..data.sorting import sort_again, sorted_positions
-from .credibility import smooth_sums
+from .credibility import few_categories, smooth_sums
 from .splits import Splits, expected_sum, to_left_sums, weighted_splits
 
 _SORTED_AGAIN = 256
@@ -48,7 +48,8 @@ class MixedColumns(NamedTuple):
     missing values. ``order[bin_start[g]:]`` are the bins of a categorical feature sorted by mean
     residual, as the last search left them. ``lightest`` is the least weight of a side.
 
-    ``row_weight`` is that of a usual row, 0 if sums of categories are not smoothed. ``noise`` are
+    ``row_weight`` is that of a usual row, 0 if sums of categories are not smoothed; ``few`` is q of
+    `credibility`. ``noise`` are
     phi of `credibility`, as engines write it before a search, and, for engines on statistics, a and
     b of phi = a + b * loss. ``trust`` is, for each split of categories, what smoothing left of it.
     """
@@ -61,6 +62,7 @@ class MixedColumns(NamedTuple):
     order: NDArray[np.uint16]
     lightest: float
     row_weight: float
+    few: float
     noise: NDArray[np.float64]
     trust: NDArray[np.float64]
 
@@ -78,6 +80,7 @@ def mixed_columns(cuts: MixedCuts, lightest: float = 0.0, row_weight: float = 0.
         np.concatenate([np.arange(m + 1, dtype=np.uint16) for m in n_values]),
         lightest,
         row_weight if smooth else 0.0,
+        few_categories(cuts.total_weight, row_weight) if smooth else 0.0,
         np.zeros(3),
         np.ones(int(cuts.bin_start[-1]) if smooth else 0),
     )
@@ -136,7 +139,7 @@ def sort_categories(columns, splits, column, bins, total):
     if smooth:
         known = bins[:n].copy()
         sums, everything = bins[n : 2 * n].reshape(n, 1), np.full(1, total)
-        smooth_sums(sums, weights, everything, splits.total_weight, columns.noise[0])
+        smooth_sums(sums, weights, everything, splits.total_weight, columns.noise[0], columns.few)
     for b in range(n):
         # Without weight (in one of several folds) a category is as good as all rows.
         means[b] = (bins[n + b] / weights[b]) if weights[b] > 0.0 else total / splits.total_weight

@@ -37,15 +37,18 @@ def cross_validate(
     With the squared loss and stumps the k folds cost one pass over the data, and bins come from all
     rows, wherever `make_folds` can do it. Otherwise there are k fits, which make their own bins.
     """
-    runs = make_folds(
-        X, y, fold, n_iter=n_iter, weight=weight, offset=offset, random_state=random_state,
-        callbacks=(), **settings,
-    )  # fmt: skip
-    if runs is not None:
-        with runs:
-            losses = _losses_of_runs(runs, n_iter, rule)
-        if losses is not None:
-            return losses, True
+    try:
+        runs = make_folds(
+            X, y, fold, n_iter=n_iter, weight=weight, offset=offset, random_state=random_state,
+            callbacks=(), **settings,
+        )  # fmt: skip
+        if runs is not None:
+            with runs:
+                losses = _losses_of_runs(runs, n_iter, rule)
+            if losses is not None:
+                return losses, True
+    except MemoryError:  # k fits on the rows take less
+        pass
     fits = [
         _FoldFit(X, y, weight, offset, fold == k, {**settings, "random_state": [random_state, k]})
         for k in range(int(fold.max()) + 1)

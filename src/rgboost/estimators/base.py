@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -281,7 +282,8 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         learner = self._constrained_family(loss, len(rows.present))
         selection = self._selection_rule(rows)
         state = self._state_to_resume(resume)
-        seeds = getattr(self, "_seeds", None) if self.warm_start else None
+        keeps_seeds = self.warm_start and not isinstance(self.random_state, numbers.Integral)
+        seeds = getattr(self, "_seeds", None) if keeps_seeds else None
         if seeds is None:
             seeds = check_random_state(self.random_state).randint(2**31 - 1, size=2).tolist()
         plan = StoppingPlan(
@@ -351,7 +353,8 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
             if from_statistics:  # the same iterates, and no other engine to compile
                 settings = {**settings, "engine": "gram"}
             n_iter = max(1, best_iteration(self.cv_loss_))
-        if state is not None and self.random_state is None:  # that of the run before
+        # The seed of the run before, unless one is given: a generator has moved on since.
+        if state is not None and not isinstance(self.random_state, numbers.Integral):
             settings = {**settings, "random_state": None}
         return boost(
             rows.X,

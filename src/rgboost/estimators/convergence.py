@@ -15,7 +15,7 @@ def warn_if_unfinished(estimator: Any) -> None:
     """Raise a `ConvergenceWarning` if a fit ended at the limit of its iterations, or learnt
     nothing."""
     held = getattr(estimator, "cv_loss_", estimator.trace_.validation_loss)
-    if held is None:
+    if held is None or held[0] == 0.0:  # nothing to judge by, or nothing to learn
         return
     if best_iteration(held) == 0:
         _warn(
@@ -25,8 +25,8 @@ def warn_if_unfinished(estimator: Any) -> None:
         )
     elif isinstance(estimator.max_iter, str) and len(held) - 1 in (MOST_ITERATIONS, MOST_ROUNDS):
         _warn(
-            f"The fit ended at its limit of {len(held) - 1:,} iterations, while the loss of the "
-            "rows that were held out was still falling: a longer one would be better. Use a larger "
+            f"The fit ended at its limit of {len(held) - 1:,} iterations, before the loss of the "
+            "rows that were held out had settled: a longer one may be better. Use a larger "
             f"learning_rate, give max_iter as a number, or, if loss={estimator.loss_!r} has a "
             "scale, one that suits the labels."
         )

@@ -87,9 +87,9 @@ PARAMETERS = """
         The smallest relative fall of the validation loss that counts.
     max_bins : int, None, "auto" or "paper"
         Bins per feature. ``"auto"``: one for 50 rows, at least 32 and at most 255. But up to 512 if
-        that makes at most 4,800 splits, there are at most 100,000 rows, and no missing values or
-        categories; above 100,000 rows (dense) up to 2,047 if features with more than 255 values
-        have at most 4,800 splits then; and 255 where runs go by rows because these are few. None:
+        that makes at most 4,800 splits of numbers and there are at most 100,000 rows; above 100,000
+        rows (dense) up to 2,047 if features with more than 255 values have at most 4,800 splits
+        then; and 255 where runs go by rows because these are few. None:
         every distinct value is a split. ``"paper"``: 100 above 10,000 rows, None below.
     binning : {{"quantile", "hybrid"}}
         Thresholds at quantiles; or half of them there and half evenly spaced.

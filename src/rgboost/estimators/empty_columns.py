@@ -19,11 +19,14 @@ _BY_COLUMN = ("groups", "feature_weights", "always_features", "monotone_constrai
 def columns_to_fit(estimator: Any, X: Any, resume: Any) -> NDArray[np.int64] | None:
     """The columns that store something, if they are at most half; None: all are to be fitted.
 
-    So it is where parameters, rules, callbacks or a run to go on with know columns by their number.
+    So it is where parameters, rules, certificates or a run to go on with know columns by their
+    number. Other callbacks must not change the model.
     """
     if not scipy.sparse.issparse(X) or resume is not None or estimator.warm_start:
         return None
-    if any(getattr(estimator, name) is not None for name in _BY_COLUMN) or estimator.callbacks:
+    if any(getattr(estimator, name) is not None for name in _BY_COLUMN):
+        return None
+    if any(getattr(one, "needs_one_run", False) for one in estimator.callbacks or ()):
         return None
     if not (isinstance(estimator.learner, str) and isinstance(estimator.selection, str)):
         return None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,10 @@ class FoldPlan:
     stratified: bool
     stopping: StoppingPlan
     seed: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.cv, Iterator):  # folds are asked for more than once
+            object.__setattr__(self, "cv", list(self.cv))
 
     def hold_out(self, rows: TrainingRows) -> bool:
         """Whether some of the rows are held out: as `StoppingPlan` says, or where a class is too
@@ -98,14 +102,19 @@ class FoldPlan:
         that are held out, its losses and its selection rule; None if none can be had."""
         best = None
         for settings in ways:
-            found = self.mean(rows, settings, callbacks)
+            try:
+                found = self.mean(rows, settings, callbacks)
+            except KeyboardInterrupt:  # before the first iteration
+                if best is None:
+                    raise
+                return replace(best[0], interrupted=True), *best[1:]
             if found is None:
                 continue
             boosted, losses = found
             if best is None or losses.min() < best[1].min():
                 best = boosted, losses, settings["selection"]
             if boosted.interrupted or boosted.asked_to_stop:
-                break
+                return replace(best[0], interrupted=boosted.interrupted), *best[1:]
         return best
 
     def mean(

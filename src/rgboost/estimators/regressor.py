@@ -202,7 +202,11 @@ def spread_of(rows: TrainingRows) -> float:
     """1.4826 times the (weighted) median of |y - median|, the standard deviation of normal labels;
     where more than half of the labels are the same, their standard deviation, or 1."""
     y = rows.y if rows.offset is None else rows.y - rows.offset
+    y, weight = y[rows.present], None if rows.weight is None else rows.weight[rows.present]
     middle = AbsoluteError()
-    median = middle.best_constant(y, rows.weight)
-    spread = 1.4826 * middle.best_constant(np.abs(y - median), rows.weight)
-    return spread or float(np.std(y - median)) or 1.0
+    off = y - middle.best_constant(y, weight)
+    spread = 1.4826 * middle.best_constant(np.abs(off), weight)
+    if spread > 0.0:
+        return spread
+    mean = np.average(off, weights=weight)
+    return float(np.sqrt(np.average((off - mean) ** 2, weights=weight))) or 1.0

@@ -23,6 +23,8 @@ from .quality_data import SETS, QualitySet, flights_with
 
 NOISE = ("id", "60 levels", "1,000 levels")
 WHERE = ("diabetes", "california", "adult", "bank", "bike", "flights")
+FIRST_SEED = 7000
+"""Of the splits; settings were chosen by others (2000 to 3003)."""
 MOST_ROWS = 100_000
 """Of the flights, so that ten draws take minutes."""
 
@@ -77,7 +79,7 @@ def measure(which: str, folder: Path, draws: int, threads: int) -> str:
     found: dict[str, list[float]] = {}
     seconds: dict[str, list[float]] = {}
     for draw in range(draws):
-        for kind, one in contestants(which, data, 2000 + draw):
+        for kind, one in contestants(which, data, FIRST_SEED + draw):
             loss, spent = loss_of(one, threads)
             found.setdefault(kind, []).append(loss)
             seconds.setdefault(kind, []).append(spent)

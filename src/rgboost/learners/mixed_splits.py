@@ -48,10 +48,10 @@ class MixedColumns(NamedTuple):
     missing values. ``order[bin_start[g]:]`` are the bins of a categorical feature sorted by mean
     residual, as the last search left them. ``lightest`` is the least weight of a side.
 
-    ``row_weight`` is that of a usual row, 0 if sums of categories are not smoothed; ``few`` is q of
-    `credibility`. ``noise`` are
-    phi of `credibility`, as engines write it before a search, and, for engines on statistics, a and
-    b of phi = a + b * loss. ``trust`` is, for each split of categories, what smoothing left of it.
+    For `credibility`: ``row_weight`` is that of a usual row, 0 if sums of categories are not
+    smoothed; ``few`` is q. ``noise`` are phi, as engines write it before a search, and, for engines
+    on statistics, a and b of phi = a + b * loss. ``trust`` is, for each split of categories, what
+    smoothing left of it.
     """
 
     categorical: NDArray[np.bool_]

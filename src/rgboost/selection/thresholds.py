@@ -21,11 +21,11 @@ class RandomThresholds(LearnerRule):
     """J holds t weak-learners, spread evenly over the features: one of each of t features, which
     are drawn uniformly; if t is more than their number, as many of each, and one more of some.
 
-    Of a feature it is the threshold nearest to a random quantile of its values; where there are
-    categories or missing values among the features, any of the feature's weak-learners. This is how
-    Extra-Trees split a node (Geurts, Ernst and Wehenkel, "Extremely randomized trees", 2006). With
-    `RandomLearners` a feature with many thresholds comes more often than one with few; here it does
-    not, and the less there is to choose from, the less the choice follows the noise.
+    Of a feature it is the threshold nearest to a random quantile of its values; of one with
+    categories or missing values, any of its weak-learners. This is how Extra-Trees split a node
+    (Geurts, Ernst and Wehenkel, "Extremely randomized trees", 2006). With `RandomLearners` a
+    feature with many thresholds comes more often than one with few; here it does not, and the less
+    there is to choose from, the less the choice follows the noise.
 
     Parameters
     ----------

@@ -9,8 +9,7 @@ import rgboost
 
 ROOT = Path(rgboost.__file__).parent
 ORDER = [
-    "_atomic", "_compiling", "_linking", "_cache", "_jit", "_lanes", "_loading", "_math",
-    "_memory", "_one_line", "_svg", "_team", "_validation", "data", "losses", "selection", "model",
+    "_core", "data", "losses", "selection", "model",
     "learners", "steps", "boosting", "callbacks", "coordinate", "storage", "explain",
     "estimators", "warming", "plot", "theory", "experiments", "cli", "__main__",
 ]  # fmt: skip

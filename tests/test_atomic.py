@@ -10,7 +10,7 @@ import pytest
 
 import rgboost
 from rgboost import RGBMRegressor
-from rgboost._atomic import atomic_file, write_atomically
+from rgboost._core.atomic import atomic_file, write_atomically
 
 X = np.arange(20.0).reshape(10, 2)
 FOLDER = str(Path(rgboost.__file__).parent)

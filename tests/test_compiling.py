@@ -14,8 +14,8 @@ from rich.console import Console
 
 import rgboost
 from rgboost import warming
-from rgboost._compiling import NOTICE, told_by
-from rgboost._jit import kernel
+from rgboost._core.compiling import NOTICE, told_by
+from rgboost._core.jit import kernel
 from rgboost.callbacks import ProgressBar
 from rgboost.cli.progress import announce_compiling
 
@@ -27,7 +27,7 @@ CALL = """
 import sys, types
 {before}
 import numpy as np
-from rgboost._math import blocked_sum, largest
+from rgboost._core.math import blocked_sum, largest
 blocked_sum(np.ones(20), 20)
 largest(np.ones(3), 3)
 """

@@ -10,8 +10,8 @@ import pytest
 from joblib import Parallel, delayed
 
 from rgboost import RGBMClassifier
-from rgboost._jit import kernel, ready
-from rgboost._team import (
+from rgboost._core.jit import kernel, ready
+from rgboost._core.team import (
     Seat,
     Team,
     check_n_jobs,

@@ -24,7 +24,7 @@ import numpy as np
 {before}
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    from rgboost._math import blocked_sum, largest
+    from rgboost._core.math import blocked_sum, largest
     assert blocked_sum(np.ones(20), 20) == 20.0 and largest(np.arange(3.0), 3) == 2.0
 print(len(blocked_sum.stats.cache_hits))
 for one in caught:

@@ -8,8 +8,8 @@ import numba
 import numpy as np
 import pytest
 
-from rgboost._jit import kernel
-from rgboost._linking import is_part
+from rgboost._core.jit import kernel
+from rgboost._core.linking import is_part
 
 from .conftest import JIT
 
@@ -77,7 +77,7 @@ def test_threads_that_call_a_part_while_another_is_compiled(functions):
 
 def test_code_from_disk_raises_errors_of_its_parts(tmp_path):
     (tmp_path / "made.py").write_text(
-        "from rgboost._jit import kernel\n"
+        "from rgboost._core.jit import kernel\n"
         "@kernel()\n"
         "def inner(x):\n"
         "    if x < 0:\n"

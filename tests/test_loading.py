@@ -13,7 +13,7 @@ from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
 from rgboost import Stumps, boost
-from rgboost._loading import working_seconds
+from rgboost._core.loading import working_seconds
 from rgboost.boosting import RunState, quadratic_mean
 from rgboost.boosting.fold_mean import boost_mean
 from rgboost.boosting.quadratic_mean import boost_quadratic_mean

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from rgboost._math import (
+from rgboost._core.math import (
     MOST_FACTORS,
     blocked_sum,
     exp,

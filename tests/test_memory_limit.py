@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from rgboost import _memory
-from rgboost._memory import memory_budget, memory_limit
+from rgboost._core import memory
+from rgboost._core.memory import memory_budget, memory_limit
 
 GIB = 1 << 30
 NO_LIMIT = "9223372036854771712"
@@ -15,8 +15,8 @@ NO_LIMIT = "9223372036854771712"
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
     """A machine of 64 GiB whose files are in a folder; ``write`` fills in some of them."""
-    monkeypatch.setattr(_memory, "machine_memory", lambda: 64 * GIB)
-    monkeypatch.setattr(_memory, "address_space", lambda proc: None)
+    monkeypatch.setattr(memory, "machine_memory", lambda: 64 * GIB)
+    monkeypatch.setattr(memory, "address_space", lambda proc: None)
 
     def write(files):
         for name, text in files.items():
@@ -69,13 +69,13 @@ def test_groups_of_version_1(machine, files, expected):
 
 
 def test_the_budget_is_a_quarter(monkeypatch):
-    monkeypatch.setattr(_memory, "memory_limit", lambda: 4 * GIB)
+    monkeypatch.setattr(memory, "memory_limit", lambda: 4 * GIB)
     assert memory_budget() == GIB
 
 
 LIMITED = """
 import resource
-from rgboost._memory import memory_limit
+from rgboost._core.memory import memory_limit
 free = memory_limit()
 resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
 print(free, memory_limit())

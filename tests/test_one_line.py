@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rgboost import Dictionary, RGBMClassifier, RGBMRegressor, Trace, random_then_greedy
-from rgboost._one_line import brief, one_line
+from rgboost._core.one_line import brief, one_line
 from rgboost.callbacks import Progress
 from rgboost.data.readers.table import Table
 from rgboost.losses import Squared

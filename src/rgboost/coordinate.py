@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ._one_line import one_line
-from ._validation import check_count
+from ._core.one_line import one_line
+from ._core.validation import check_count
 from .learners.kernels import TIE
 from .losses import Loss, Squared
 from .selection import AllLearners, Layout, SelectionRule

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from scipy.optimize import brentq
 
-from ._validation import check_not_negative, check_positive
+from ._core.validation import check_not_negative, check_positive
 from .losses import Loss, Softmax
 from .losses.base import Vector
 

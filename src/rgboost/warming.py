@@ -1,7 +1,7 @@
 """Compile ahead of time what fits at the defaults need: for images, for CI, for the impatient.
 
 Each kind of fit is done once on made data, in a process of its own, so that all cores compile at
-once. The next process finds the code on disk (see `rgboost._cache` for where).
+once. The next process finds the code on disk (see `rgboost._core.cache` for where).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ._team import check_n_jobs
+from ._core.team import check_n_jobs
 from .estimators import RGBMClassifier, RGBMRegressor
 
 

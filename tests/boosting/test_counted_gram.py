@@ -6,7 +6,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rgboost._team import Team
+from rgboost._core.team import Team
 from rgboost.boosting import folds
 from rgboost.boosting.counted_gram import count_gram, counts_pay
 from rgboost.learners import Stumps

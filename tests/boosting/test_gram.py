@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rgboost import RGBMRegressor
-from rgboost._team import Team
+from rgboost._core.team import Team
 from rgboost.boosting import Validation, boost, gram
 from rgboost.boosting.statistics import MemoryStatistics
 from rgboost.learners import Dictionary, Stumps

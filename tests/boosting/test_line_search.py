@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rgboost._jit import kernel
-from rgboost._team import lone_seat
+from rgboost._core.jit import kernel
+from rgboost._core.team import lone_seat
 from rgboost.boosting.line_search import newton_step, search_step, slope_at
 from rgboost.boosting.rows import TILE, make_rows, start_rows
 from rgboost.learners import Stumps

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rgboost import RGBMRegressor
-from rgboost._team import Team
+from rgboost._core.team import Team
 from rgboost.boosting import EarlyStopping, Validation, boost
 from rgboost.boosting.cost import choose_engine, gram_bytes
 from rgboost.boosting.cross_validation import cross_validate

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from rgboost import Stumps, boost
-from rgboost._team import Team
+from rgboost._core.team import Team
 from rgboost.boosting import Validation
 from rgboost.boosting.gram_family import NumberFamily
 from rgboost.boosting.row_statistics import RowStatistics, as_stored, pays_by_rows, stored_entries

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from rgboost import RGBMClassifier
-from rgboost._team import Team
+from rgboost._core.team import Team
 from rgboost.boosting import curved_rows, side_by_side
 from rgboost.boosting.side_by_side import LANES, MOST_ROWS, SideBySide, can_stand_side_by_side
 from rgboost.learners import Stumps

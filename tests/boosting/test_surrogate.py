@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rgboost import RGBMClassifier
-from rgboost._team import lone_seat
+from rgboost._core.team import lone_seat
 from rgboost.boosting import Validation, boost
 from rgboost.boosting.row_gram import fill_whole_gram, make_row_bins
 from rgboost.boosting.surrogate import Majoriser, Newton

@@ -9,7 +9,7 @@ import sklearn
 from sklearn.utils import estimator_html_repr
 
 from rgboost import Dictionary, RGBMClassifier, RGBMRegressor, Trace
-from rgboost._svg import Panel, range_of
+from rgboost._core.svg import Panel, range_of
 
 HOSTILE = "</text><script>alert(1)</script>&\"'\x00"
 rng = np.random.default_rng(0)

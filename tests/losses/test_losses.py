@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from rgboost._jit import kernel
+from rgboost._core.jit import kernel
 from rgboost.losses import (
     AbsoluteError,
     Exponential,

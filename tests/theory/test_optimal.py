@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from rgboost._team import Team
+from rgboost._core.team import Team
 from rgboost.data.datasets import load, train_test_split_80_20
 from rgboost.experiments.optimum import indicator_columns, smallest_loss
 from rgboost.learners import Dictionary, Stumps

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from rgboost import Stumps
-from rgboost._team import Team
+from rgboost._core.team import Team
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.theory import minimal_cosine_angle, norm_of, stump_angle, stump_gram
 from rgboost.theory.gram_bounds import GramFactor, ascend_by_gram, prove_eigenvalue

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._loading import working_seconds
-from .._team import Team
+from .._core.loading import working_seconds
+from .._core.team import Team
 from .problem import BlockLength, Problem
 from .record import Record
 from .state import Arrays

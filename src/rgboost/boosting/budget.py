@@ -6,7 +6,7 @@ from typing import Any
 
 import scipy.sparse
 
-from .._memory import memory_budget
+from .._core.memory import memory_budget
 
 FRUGAL_TIMES, FRUGAL_BYTES = 10, 200_000_000
 """A fit that ends by itself adds at most so many times its input, or so many bytes if that is more:

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .._compiling import NOTICE, told_by
-from .._validation import check_not_negative, check_positive
+from .._core.compiling import NOTICE, told_by
+from .._core.validation import check_not_negative, check_positive
 from .trace import Progress
 
 Callback = Callable[[Progress], bool | None]

@@ -7,7 +7,7 @@ import time
 import warnings
 from pathlib import Path
 
-from .._validation import check_not_negative
+from .._core.validation import check_not_negative
 from .trace import Progress
 
 

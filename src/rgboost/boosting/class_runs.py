@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._team import Team
+from .._core.team import Team
 from ..losses import Softmax
 from ..selection import Subsets
 from .record import Record

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel, scalar
-from .._team import Team, take_ticket, wait_for_all
+from .._core.jit import kernel, scalar
+from .._core.team import Team, take_ticket, wait_for_all
 from ..learners.stump_statistics import expand_codes
 
 _FEW_ROWS = 4

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._team import Team
+from .._core.team import Team
 from ..losses import Loss
 from ..model import Path
 from .folds import Fold

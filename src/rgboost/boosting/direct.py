@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._team import Team
+from .._core.team import Team
 from .blocks import run_blocks, start_or_resume
 from .loop import Work, run_block
 from .problem import Problem

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .._one_line import one_line
+from .._core.one_line import one_line
 from ..learners import LearnerFamily
 from ..learners.base import Additive, Prepared
 from ..losses import Loss, Softmax
@@ -95,7 +95,7 @@ def boost(
     of iterations on quadratic models (see `rgboost.boosting.surrogate`): other iterates, the same
     optimum; it stops when a block gains less than ``tol`` of the loss. ``gram_memory`` limits the
     bytes of Gram rows (default: such that all that a run adds is at most a quarter of what the
-    process may use, see `rgboost._memory`).
+    process may use, see `rgboost._core.memory`).
 
     With ``validation`` rows their loss is recorded in every iteration, at no extra pass where the
     engine works on statistics, and the model is the one of the best iteration. ``early_stopping``

@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel, reduction, scalar
-from .._math import blocked_sum
+from .._core.jit import kernel, reduction, scalar
+from .._core.math import blocked_sum
 from ..learners.dense_stumps import left_sum, left_sums
 from ..learners.kernels import TIE, Pick
 from ..losses.kernels import evaluate, evaluate_single, sum_of_losses

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._loading import working_seconds
+from .._core.loading import working_seconds
 from .callbacks import Callback
 from .engine import Boosted, enter_all, interruptible, outcome
 from .folds import FoldRuns, make_folds

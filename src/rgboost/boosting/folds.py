@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
-from .._team import Team
+from .._core.jit import kernel
+from .._core.team import Team
 from ..learners import Stumps
 from ..learners.dense_stumps import DenseStumps, take_rows
 from ..learners.mixed_stumps import MixedStumps

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
-from .._loading import working_seconds
-from .._team import Team
+from .._core.jit import kernel
+from .._core.loading import working_seconds
+from .._core.team import Team
 from ..learners.dense_stumps import DenseStumps
 from ..learners.mixed_stumps import MixedStumps, SparseMixedStumps
 from ..learners.sparse_stumps import SparseStumps

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._team import Team
+from .._core.team import Team
 from ..learners.mixed_stumps import MixedStumps
 from ..learners.sparse_stumps import SparseStumps
 from ..learners.splits import weighted_splits

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import by_type, kernel, scalar
-from .._math import largest
-from .._team import wait_for_all
+from .._core.jit import by_type, kernel, scalar
+from .._core.math import largest
+from .._core.team import wait_for_all
 from ..learners.kernels import TIE
 from ..learners.splits import (
     expected_sum,

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import by_type, kernel
-from .._math import blocked_sum
-from .._team import wait_for_all
+from .._core.jit import by_type, kernel
+from .._core.math import blocked_sum
+from .._core.team import wait_for_all
 from ..learners.kernels import Pick, direction, trust
 from ..losses import Loss
 from ..losses.exponential import ExponentialTerms

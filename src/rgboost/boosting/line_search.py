@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from .._jit import by_type, kernel
-from .._math import blocked_sum
-from .._team import wait_for_all
+from .._core.jit import by_type, kernel
+from .._core.math import blocked_sum
+from .._core.team import wait_for_all
 from ..learners.kernels import direction, trust
 from ..losses.exponential import ExponentialTerms
 from ..losses.gamma import GammaTerms

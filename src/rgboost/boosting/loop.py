@@ -1,6 +1,6 @@
 """Algorithm 2, Randomized Gradient Boosting Machine, as compiled code.
 
-Every thread of a team runs `run_block`; see `rgboost._team`. Algorithm 1 is the same with
+Every thread of a team runs `run_block`; see `rgboost._core.team`. Algorithm 1 is the same with
 `AllLearners`.
 """
 
@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel, scalar
-from .._math import largest
-from .._team import close_turn, take_ticket, wait_for_all
+from .._core.jit import kernel, scalar
+from .._core.math import largest
+from .._core.team import close_turn, take_ticket, wait_for_all
 from ..learners.kernels import (
     TIE,
     Best,

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import by_type, kernel
-from .._team import wait_for_all
+from .._core.jit import by_type, kernel
+from .._core.team import wait_for_all
 from ..learners.mixed_splits import write_set
 from ..learners.mixed_stumps import best_of_column
 from ..learners.splits import expected_sum, pick_split, shared_score

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel, scalar
-from .._math import largest
+from .._core.jit import kernel, scalar
+from .._core.math import largest
 from ..learners.mixed_splits import MixedColumns, sort_categories
 from ..learners.mixed_stumps import MixedStumps
 from ..learners.splits import Splits, first_of_ties, weighted_splits

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel, scalar
-from .._team import Team, take_ticket, wait_for_all
+from .._core.jit import kernel, scalar
+from .._core.team import Team, take_ticket, wait_for_all
 from ..learners.dense_stumps import fill_bins
 from ..learners.kernels import scratch_size
 from ..learners.mixed_stumps import MixedStumps

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._jit import kernel
-from .._math import blocked_sum
-from .._team import wait_for_all
+from .._core.jit import kernel
+from .._core.math import blocked_sum
+from .._core.team import wait_for_all
 from ..learners.kernels import Pick, direction, trust
 from ..losses import Loss
 from ..losses.kernels import evaluate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
+from .._core.jit import kernel
 
 
 def path_tables(

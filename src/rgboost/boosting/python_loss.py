@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
-from .._team import Seat
+from .._core.jit import kernel
+from .._core.team import Seat
 from ..learners.kernels import Pick, Scratch, direction, note_noise, note_set, scratch_size, trust
 from ..losses import Loss
 from ..selection import Subsets

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._loading import working_seconds
+from .._core.loading import working_seconds
 from ..learners import Stumps
 from ..learners.stumps import FEWEST_BINS
 from ..losses import Loss, Softmax, Squared

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel, scalar
-from .._team import Team, wait_for_all
+from .._core.jit import kernel, scalar
+from .._core.team import Team, wait_for_all
 from ..data.binning import SparseCodes
 
 MOST_BINS_IN_ALL = 2048

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._team import Team
+from .._core.team import Team
 from ..learners.dense_stumps import DenseStumps, take_rows
 from ..losses import Squared
 from ..selection import Subsets

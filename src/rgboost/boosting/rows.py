@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import by_type, kernel
-from .._math import blocked_sum
-from .._team import row_chunks
+from .._core.jit import by_type, kernel
+from .._core.math import blocked_sum
+from .._core.team import row_chunks
 from ..learners.kernels import direction
 from ..losses.exponential import ExponentialTerms
 from ..losses.gamma import GammaTerms

@@ -36,7 +36,7 @@ class Crew:
     def go_on(self, blocks: Sequence[BlockOfRun]) -> None:
         """Go on with all blocks, some of them in pieces, so that it comes out even for the threads:
         with two threads and blocks a to e, one does a1 c e and the other b d a2."""
-        if not self._compiled and self.n_threads > 1:  # by one thread, see `rgboost._jit.ready`
+        if not self._compiled and self.n_threads > 1:  # by one thread, see `_core.jit.ready`
             first, *others = blocks
             first.go_on(first.done + 1)
             blocks = blocks if first.needs < 0 else others

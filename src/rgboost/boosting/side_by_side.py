@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
-from .._lanes import LANES, add_lanes
-from .._team import Team, row_chunks
+from .._core.jit import kernel
+from .._core.lanes import LANES, add_lanes
+from .._core.team import Team, row_chunks
 from ..learners.dense_stumps import DenseStumps, take_rows
 from ..learners.mixed_stumps import MixedStumps
 from ..losses import Loss

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._team import Team
+from .._core.team import Team
 from ..learners.dense_stumps import DenseStumps
 from ..learners.mixed_stumps import MixedStumps
 from ..steps import ConstantStep, NewtonStep, StepRule

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
-from .._team import close_turn, take_ticket, wait_for_all
+from .._core.jit import kernel
+from .._core.team import close_turn, take_ticket, wait_for_all
 from ..learners.class_sums import class_left_sums, least_weight, needs_all_bins, split_sum
 from ..learners.kernels import (
     TIE,

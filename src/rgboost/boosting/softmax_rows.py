@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
-from .._math import EXPONENT_MIN, blocked_sum, exp, log
-from .._team import row_chunks
+from .._core.jit import kernel
+from .._core.math import EXPONENT_MIN, blocked_sum, exp, log
+from .._core.team import row_chunks
 from ..learners.kernels import Scratch
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .._jit import by_type, kernel, reduction
-from .._team import wait_for_all
+from .._core.jit import by_type, kernel, reduction
+from .._core.team import wait_for_all
 from ..learners.kernels import direction
 from .newton_leaves import NewtonRule, newton_value
 from .step_length import ConstantRule

@@ -22,8 +22,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from .._atomic import atomic_file
-from .._one_line import one_line, shortened
+from .._core.atomic import atomic_file
+from .._core.one_line import one_line, shortened
 
 FORMAT = b"rgboost run state 2\n"
 Arrays = dict[str, NDArray]

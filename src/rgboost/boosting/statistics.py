@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
-from .._math import blocked_sum
-from .._team import Team, take_ticket, wait_for_all
+from .._core.jit import kernel
+from .._core.math import blocked_sum
+from .._core.team import Team, take_ticket, wait_for_all
 from ..learners.kernels import Scratch, scratch_size
 from ..learners.splits import to_left_sums
 from ..learners.stump_statistics import (

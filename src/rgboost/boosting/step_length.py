@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-from .._jit import by_type
+from .._core.jit import by_type
 from ..losses import Loss
 from ..steps import ConstantStep, LineSearch, StepRule
 from .line_search import search_step

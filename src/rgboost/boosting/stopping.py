@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from .._validation import check_count, check_not_negative
+from .._core.validation import check_count, check_not_negative
 from .trace import Progress
 
 SHORTEST_BLOCK = 16

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._loading import working_seconds
-from .._team import Team
+from .._core.loading import working_seconds
+from .._core.team import Team
 from ..learners.sparse_stumps import SparseStumps
 from ..learners.splits import weighted_splits
 from ..losses import Loss

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._one_line import shortened
-from .._svg import LINE, SECOND, Panel, range_of, row_of
+from .._core.one_line import shortened
+from .._core.svg import LINE, SECOND, Panel, range_of, row_of
 from ..model import Path
 from ..model.path import not_stored
 from .record import Record

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from numpy.typing import NDArray
 
-from .._atomic import atomic_file
+from .._core.atomic import atomic_file
 from .errors import CommandError, ExitCode, writing
 
 Columns = Mapping[str, NDArray[Any]]

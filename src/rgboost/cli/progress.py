@@ -47,7 +47,7 @@ class Lines:
 def announce_compiling(shows: bool) -> Iterator[None]:
     """Tell once that kernels are compiled, before there is anything else to show. A bar says it
     itself."""
-    from .._compiling import NOTICE, told_by
+    from .._core.compiling import NOTICE, told_by
 
     left = [NOTICE] if shows else []
 

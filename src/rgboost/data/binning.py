@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
-from .._team import map_ranges
+from .._core.jit import kernel
+from .._core.team import map_ranges
 from .cuts import CutPlan, Cuts, choose_cuts
 from .sorting import sort_rows
 from .sparse_columns import SparseColumns
@@ -164,7 +164,7 @@ def _map_blocks(
     if n_jobs == 1 or len(starts) == 1:
         yield from map(function, starts, stops)
         return
-    function(0, 0)  # compiles, see `rgboost._jit.ready`
+    function(0, 0)  # compiles, see `_core.jit.ready`
     with ThreadPoolExecutor(n_jobs, "rgboost") as pool:
         yield from pool.map(function, starts, stops)
 

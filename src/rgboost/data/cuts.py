@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
-from .._one_line import one_line
+from .._core.jit import kernel
+from .._core.one_line import one_line
 
 BinningKind = Literal["quantile", "hybrid"]
 

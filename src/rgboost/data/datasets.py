@@ -35,8 +35,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._one_line import one_line
-from .._validation import check_count, check_option
+from .._core.one_line import one_line
+from .._core.validation import check_count, check_option
 from .cache import Report, cache_dir
 from .cache import download as fetch
 from .readers import DataError, Table, read_table

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._one_line import one_line
+from .._core.one_line import one_line
 from .binning import SparseCodes, bin_dense, bin_sparse, empty_codes, encode_dense, encode_sparse
 from .cuts import MOST_BINS, CutPlan, Cuts
 from .sparse_columns import SparseColumns, sparse_columns

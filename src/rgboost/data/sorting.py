@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
+from .._core.jit import kernel
 
 _DIGIT = 11
 _FEWEST = 2048

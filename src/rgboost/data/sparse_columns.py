@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._jit import kernel
+from .._core.jit import kernel
 
 
 class SparseColumns(NamedTuple):

@@ -15,8 +15,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._team import check_n_jobs
-from .._validation import check_count, check_option, check_positive
+from .._core.team import check_n_jobs
+from .._core.validation import check_count, check_option, check_positive
 from ..boosting import Boosted, LogProgress, ProgressBar, RunState, Trace, boost
 from ..boosting.budget import gram_budget
 from ..boosting.callbacks import in_joblib

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validation import check_positive
+from .._core.validation import check_positive
 
 
 def apply_class_weight(

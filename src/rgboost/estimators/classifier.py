@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._validation import check_not_negative
+from .._core.validation import check_not_negative
 from ..boosting import Validation
 from ..losses import Exponential, Logistic, Loss, Ridged, Softmax
 from ..losses.base import check_loss

@@ -17,7 +17,7 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from .._validation import check_count
+from .._core.validation import check_count
 from ..boosting import Boosted, EarlyStopping
 from ..boosting.callbacks import Callback
 from ..boosting.cross_validation import cross_validate

@@ -11,7 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
-from .._validation import check_count, check_not_negative, check_option, check_real
+from .._core.validation import check_count, check_not_negative, check_option, check_real
 from ..boosting import EarlyStopping, Validation
 from ..boosting.problem import rows_of
 from ..data.sparse_columns import take_columns

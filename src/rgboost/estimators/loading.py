@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .._validation import check_count
+from .._core.validation import check_count
 from ..storage import MOST_BYTES, read_model
 from .classifier import RGBMClassifier
 from .regressor import RGBMRegressor

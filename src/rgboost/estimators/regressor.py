@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from .._validation import check_not_negative
+from .._core.validation import check_not_negative
 from ..boosting import Validation
 from ..losses import (
     AbsoluteError,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._one_line import brief, shortened
-from .._svg import row_of
+from .._core.one_line import brief, shortened
+from .._core.svg import row_of
 from ..data.mixed_bins import OTHERS, find_categories
 from ..model import ClassStumpModel, Coverage, StumpModel
 from .pictures import global_pictures, shape_picture

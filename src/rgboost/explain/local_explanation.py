@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._one_line import brief
-from .._svg import row_of
+from .._core.one_line import brief
+from .._core.svg import row_of
 from ..data.mixed_bins import OTHERS
 from ..data.sparse_columns import take_columns
 from .global_explanation import GlobalExplanation, ShapeFunction

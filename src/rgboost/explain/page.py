@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._atomic import write_atomically
+from .._core.atomic import write_atomically
 from .global_explanation import ShapeFunction
 
 CURVE_POINTS = 400

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._one_line import shortened
-from .._svg import (
+from .._core.one_line import shortened
+from .._core.svg import (
     COLOURS,
     DENSITY,
     FAINT,

@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from .._jit import by_type, kernel, reduction
+from .._core.jit import by_type, kernel, reduction
 from .credibility import smooth_sums
 from .dense_stumps import DenseStumps, left_sum
 from .mixed_stumps import MixedStumps, SparseMixedStumps

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel, reduction
+from .._core.jit import kernel, reduction
 
 FEW_CATEGORIES, SHARE_OF_ROWS = 8, 1 / 2000
 """q: so many categories are not smoothed, and for so many rows one more."""

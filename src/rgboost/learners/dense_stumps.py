@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel, reduction, scalar
-from .._math import blocked_sum
+from .._core.jit import kernel, reduction, scalar
+from .._core.math import blocked_sum
 from ..data.binning import empty_codes
 from .kernels import (
     TIE,

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._jit import kernel
-from .._math import blocked_sum
-from .._one_line import one_line
+from .._core.jit import kernel
+from .._core.math import blocked_sum
+from .._core.one_line import one_line
 from ..model import DictionaryModel, Path
 from ..selection import Layout
 from .base import LearnerFamily, Prepared

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import by_type
+from .._core.jit import by_type
 
 TIE = 1e-9
 """Scores (squares of <b, r>) that differ by less than this share are a tie.

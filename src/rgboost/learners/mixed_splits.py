@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel, scalar
+from .._core.jit import kernel, scalar
 from ..data.mixed_bins import MixedCuts
 from ..data.sorting import sort_again, sorted_positions
 from .credibility import few_categories, smooth_sums

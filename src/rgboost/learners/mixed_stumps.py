@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import scalar
+from .._core.jit import scalar
 from ..data.binning import SparseCodes
 from .credibility import residual_noise
 from .dense_stumps import _COPIES, _STRIDE, _expand_codes, _joint_bins, fill_bins

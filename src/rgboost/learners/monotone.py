@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
+from .._core.jit import kernel
 from ..model import Coverage, Path
 from ..selection.layout import column_index
 from .base import Additive, LearnerFamily, Prepared

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import scalar
+from .._core.jit import scalar
 from ..data.binning import SparseCodes
 from .kernels import (
     TIE,

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel, scalar
-from .._math import largest
+from .._core.jit import kernel, scalar
+from .._core.math import largest
 from ..data.cuts import Cuts
 from .kernels import TIE, Pick
 

@@ -6,7 +6,7 @@ Like `kernels`, each function is chosen by the family's arrays (dense or sparse 
 
 from __future__ import annotations
 
-from .._jit import by_type, kernel
+from .._core.jit import by_type, kernel
 
 
 @by_type

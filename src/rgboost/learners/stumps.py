@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._validation import check_count, check_option, check_real
+from .._core.validation import check_count, check_option, check_real
 from ..data.binning import bin_dense, bin_sparse, encode_dense, encode_sparse
 from ..data.cuts import MOST_BINS, BinningKind, Cuts, make_plan, without_light_sides
 from ..data.input.names import feature_mask

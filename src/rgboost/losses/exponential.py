@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from .._math import EXPONENT_MIN, exp
+from .._core.math import EXPONENT_MIN, exp
 from .base import BinaryLoss, Vector
 from .kernels import evaluate
 

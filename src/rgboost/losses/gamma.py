@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .._math import EXPONENT_MIN, exp
+from .._core.math import EXPONENT_MIN, exp
 from .kernels import evaluate
 from .log_link import EXPONENT_MAX, LogLinkLoss
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._validation import check_positive
+from .._core.validation import check_positive
 from .base import CompiledLoss
 from .kernels import evaluate
 

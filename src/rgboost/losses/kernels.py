@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import by_type, kernel
-from .._math import blocked_sum
+from .._core.jit import by_type, kernel
+from .._core.math import blocked_sum
 
 
 @by_type(inline=True)

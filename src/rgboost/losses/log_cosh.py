@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .._math import EXPONENT_MIN, exp, twice_artanh
-from .._validation import check_positive
+from .._core.math import EXPONENT_MIN, exp, twice_artanh
+from .._core.validation import check_positive
 from .base import CompiledLoss
 from .kernels import evaluate
 

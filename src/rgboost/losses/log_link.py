@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._math import EXPONENT_MIN
+from .._core.math import EXPONENT_MIN
 from .base import CompiledLoss, Vector
 
 EXPONENT_MAX = 300.0

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from .._math import (
+from .._core.math import (
     EXPONENT_MIN,
     EXPONENT_MIN_SINGLE,
     MOST_FACTORS,
@@ -17,7 +17,7 @@ from .._math import (
     log_of_product,
     twice_artanh,
 )
-from .._validation import check_not_negative
+from .._core.validation import check_not_negative
 from .base import BinaryLoss, Vector
 from .kernels import evaluate, evaluate_single, sum_of_losses
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._validation import check_real
+from .._core.validation import check_real
 from .base import CompiledLoss, Vector
 from .kernels import evaluate
 

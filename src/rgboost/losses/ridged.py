@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .._validation import check_positive
+from .._core.validation import check_positive
 from .base import CompiledLoss, Vector
 from .kernels import evaluate
 

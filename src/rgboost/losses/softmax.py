@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
-from .._validation import check_count, check_not_negative
+from .._core.validation import check_count, check_not_negative
 from .base import Loss
 
 Matrix = NDArray[np.float64]

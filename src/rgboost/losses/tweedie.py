@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .._math import EXPONENT_MIN, exp
-from .._validation import check_real
+from .._core.math import EXPONENT_MIN, exp
+from .._core.validation import check_real
 from .kernels import evaluate
 from .log_link import EXPONENT_MAX, LogLinkLoss
 

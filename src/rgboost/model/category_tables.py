@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._one_line import one_line
+from .._core.one_line import one_line
 from ..data.mixed_bins import find_categories
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._jit import kernel
-from .._one_line import one_line
-from .._team import map_ranges
+from .._core.jit import kernel
+from .._core.one_line import one_line
+from .._core.team import map_ranges
 from ..data.cuts import Cuts
 from .path import Path
 from .stump_model import BLOCK, FEW_CUTS, StumpModel, climb_ladder, count_cuts, make_ladders

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from .._one_line import one_line
+from .._core.one_line import one_line
 from ..data.cuts import Cuts
 from ..data.mixed_bins import MixedCuts
 from .stump_model import StumpModel

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._one_line import one_line
+from .._core.one_line import one_line
 
 
 @one_line

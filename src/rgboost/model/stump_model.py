@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._jit import kernel
-from .._one_line import one_line
-from .._team import map_ranges
+from .._core.jit import kernel
+from .._core.one_line import one_line
+from .._core.team import map_ranges
 from ..data.cuts import Cuts
 from ..data.sparse_columns import take_columns
 from .category_tables import CategoryTables, dense_column

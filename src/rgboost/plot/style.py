@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._svg import DENSITY, FAINT, LINE, MORE, SECOND
+from .._core.svg import DENSITY, FAINT, LINE, MORE, SECOND
 
 __all__ = ["DENSITY", "FAINT", "LINE", "MORE", "SECOND", "axes_for", "pyplot", "shortened", "tidy"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
+from .._core.jit import kernel
 from .layout import Layout
 
 

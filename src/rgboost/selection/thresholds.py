@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import kernel
+from .._core.jit import kernel
 from .draws import Subsets, columns_of_learners, subsets_of_uniform
 from .layout import Layout
 from .rules import LearnerRule

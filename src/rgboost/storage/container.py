@@ -26,7 +26,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._atomic import write_atomically
+from .._core.atomic import write_atomically
 from .errors import StorageError
 
 FORMAT = "rgboost model"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._one_line import one_line
+from .._core.one_line import one_line
 from ._validation import Floats
 from .ascent import ascend
 from .distance import Factors

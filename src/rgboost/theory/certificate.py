@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._team import check_n_jobs
+from .._core.team import check_n_jobs
 from ..losses import Loss
 from ._validation import check_real
 from .dual import Effort, Ground, Search

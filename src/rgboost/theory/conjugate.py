@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
-from .._jit import kernel
+from .._core.jit import kernel
 from ..losses import Exponential, Huber, Logistic, Loss, Ridged, Squared
 from ..losses.base import Vector
 from ..losses.kernels import evaluate, evaluate_rows

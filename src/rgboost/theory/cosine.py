@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._team import check_n_jobs
+from .._core.team import check_n_jobs
 from ..learners.stumps import PreparedStumps
 from ..selection import SelectionRule
 from ._validation import Floats, check_integer, check_matrix, check_vector

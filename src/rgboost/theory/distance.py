@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import linprog
 
-from .._one_line import one_line
+from .._core.one_line import one_line
 from ..selection import SelectionRule
 from ._validation import Floats, check_matrix, check_vector
 from .norms import StructuredNorm, norm_of

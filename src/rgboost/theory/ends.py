@@ -6,7 +6,7 @@ ridge alone): such a row has left the quadratic model that the step minimises.
 
 from __future__ import annotations
 
-from .._jit import kernel
+from .._core.jit import kernel
 
 _CLOSE = 0.3
 """Share of the way to the end of the domain that makes a row close to it."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._one_line import one_line
+from .._core.one_line import one_line
 from ..selection import AllLearners
 from ._validation import Floats, check_integer
 from .closed_forms import orthogonal_angle, random_learners_angle

@@ -5,15 +5,15 @@ p(m) = 1/(1 + exp(m)), and the excess is the Kullback-Leibler divergence of two 
 
 .. math:: D(q, p) = q \log\frac{q}{p} + (1 - q) \log\frac{1 - q}{1 - p}.
 
-Loops are straight-line code with the functions of `rgboost._math`, so that they vectorise.
+Loops are straight-line code with the functions of `rgboost._core.math`, so that they vectorise.
 """
 
 from __future__ import annotations
 
 import math
 
-from .._jit import kernel, scalar
-from .._math import EXPONENT_MIN, exp, log, twice_artanh
+from .._core.jit import kernel, scalar
+from .._core.math import EXPONENT_MIN, exp, log, twice_artanh
 
 _CLOSE = 0.5
 """Share of a probability below which a change of it is computed as a change."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._one_line import one_line
+from .._core.one_line import one_line
 from ..selection import AllLearners, RandomLearners, SelectionRule
 from ._validation import Floats, check_integer, check_vector
 from .procedure import (

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .._one_line import one_line
-from .._team import check_n_jobs
-from .._validation import check_count
+from .._core.one_line import one_line
+from .._core.team import check_n_jobs
+from .._core.validation import check_count
 from ..learners import LearnerFamily, Stumps
 from ..losses import Loss
 from ._validation import check_real

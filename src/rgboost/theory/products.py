@@ -2,14 +2,14 @@
 
 `A t` gathers table entries, `A' x` adds up x in bins. The product that conjugate gradients want,
 A' diag(x) A t, does both while a tile of rows is in cache. Partial sums are taken over the chunks
-of `rgboost._team.row_chunks`: the same bits for any number of threads.
+of `rgboost._core.team.row_chunks`: the same bits for any number of threads.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel, scalar
+from .._core.jit import kernel, scalar
 from ..boosting.rows import TILE
 from ..learners.kernels import Scratch, accumulate, scratch_size
 from ..learners.stump_statistics import add_table

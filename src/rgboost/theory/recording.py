@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._team import check_n_jobs
-from .._validation import check_count
+from .._core.team import check_n_jobs
+from .._core.validation import check_count
 from ..boosting import Progress
 from ..boosting.problem import with_offset
 from ..model import Path

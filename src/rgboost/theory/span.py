@@ -21,8 +21,8 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._jit import kernel
-from .._team import Team, wait_for_all
+from .._core.jit import kernel
+from .._core.team import Team, wait_for_all
 from ..boosting.row_gram import MOST_BINS_IN_ALL, RowBins, add_pairs, make_row_bins
 from ..boosting.statistics import MOST_BINS, MemoryStatistics, expanded_type, weigh_bins
 from ..learners.base import Prepared

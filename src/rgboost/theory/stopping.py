@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._validation import check_count, check_positive
+from .._core.validation import check_count, check_positive
 from ..boosting import Progress
 from .certificate import Certificate
 from .recording import Certifier

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._memory import memory_budget
-from .._team import Team
+from .._core.memory import memory_budget
+from .._core.team import Team
 from ..boosting.direct import team_size
 from ..learners.sparse_stumps import SparseStumps
 from ..learners.stumps import PreparedStumps

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._team import Team
+from .._core.team import Team
 from ..boosting.path_tables import path_tables
 from ..boosting.statistics import MOST_BINS, MemoryStatistics
 from ..learners.stumps import PreparedStumps

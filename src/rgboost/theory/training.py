@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from .._team import Team
+from .._core.team import Team
 from ..boosting import Boosted
 from ..boosting.direct import team_size
 from ..boosting.path_tables import path_tables

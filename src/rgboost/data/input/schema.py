@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._one_line import one_line
+from ..._core.one_line import one_line
 from .frames import ColumnTable, ObjectColumn, as_table
 from .labels import as_numbers, encode_labels, find_labels, kind_of
 from .names import check_same_names, check_same_number, feature_mask

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
-from ..._validation import check_count
+from ..._core.validation import check_count
 from . import csv_kernels as k
 from .compressed import open_binary, text_start
 from .errors import DataError

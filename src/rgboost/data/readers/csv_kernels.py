@@ -7,7 +7,7 @@ when its first character after blanks is a quote; two quotes in a quoted cell st
 
 from __future__ import annotations
 
-from ..._jit import kernel
+from ..._core.jit import kernel
 
 # What `check_records` can say.
 OK = 0

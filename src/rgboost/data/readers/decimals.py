@@ -18,7 +18,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._jit import kernel
+from ..._core.jit import kernel
 
 LEAST_POWER, GREATEST_POWER = -342, 308
 """Outside of these powers of ten, w 10^q is 0 or infinite for every 64-bit w > 0."""

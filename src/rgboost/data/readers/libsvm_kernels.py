@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._jit import kernel
+from ..._core.jit import kernel
 from .decimals import DECIDED, NOT_A_NUMBER, UNDECIDED, read_decimal
 
 # What `parse_lines` can say.

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..._validation import check_count, check_option
+from ..._core.validation import check_count, check_option
 from .compressed import open_binary, split_compression, text_start
 from .csv_file import CsvOptions, iter_csv, read_csv
 from .errors import DataError

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._one_line import one_line
+from ..._core.one_line import one_line
 
 Format = Literal["csv", "parquet", "libsvm"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._one_line import shortened
+from .one_line import shortened
 
 LINE = "#1f5fa8"
 SECOND = "#c2571a"

@@ -26,7 +26,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from ._jit import kernel, ready
+from .jit import kernel, ready
 
 if os.name == "nt":  # the same call under its name on Windows
     _address = ctypes.cast(ctypes.windll.kernel32.SwitchToThread, ctypes.c_void_p).value  # type: ignore[attr-defined]
@@ -185,6 +185,6 @@ def map_ranges(
     if pieces == 1:
         function(0, n)
         return
-    function(0, 0)  # compiles, see `rgboost._jit.ready`
+    function(0, 0)  # compiles, see `rgboost._core.jit.ready`
     with ThreadPoolExecutor(n_jobs, "rgboost") as pool:
         list(pool.map(function, bounds[:-1], bounds[1:]))

@@ -2,14 +2,14 @@
 
 Numba facts that shape the code (0.61 to 0.68):
 
-- A module-level kernel is found in the disk cache (`rgboost._cache`) by the next process; a
+- A module-level kernel is found in the disk cache (`rgboost._core.cache`) by the next process; a
   jitted function passed as an argument, a closure or a jitclass is not. So kernels take *data*:
   a ``NamedTuple`` of arrays, whose class tells the compiler which weak-learner family or loss it
   is. `by_type` picks the function for that class at compile time.
 - A callee inherits the caller's fastmath flags. Only ``contract`` (fused multiply-add) is on,
-  because re-association would break the exact range reduction in `rgboost._math`; but for
+  because re-association would break the exact range reduction in `rgboost._core.math`; but for
   `reduction`.
-- ``nogil`` lets several Python threads run kernels at once (see `rgboost._team`).
+- ``nogil`` lets several Python threads run kernels at once (see `rgboost._core.team`).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy as np
 from numba.core import config
 from numba.extending import overload
 
-from ._cache import KernelCache
-from ._linking import Kernel, PartCompiler
+from .cache import KernelCache
+from .linking import Kernel, PartCompiler
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,

@@ -1,6 +1,6 @@
 """While kernels are compiled: a person who waits is told, and the garbage collector rests.
 
-A first fit compiles for some seconds; later ones find the code on disk (`rgboost._cache`).
+A first fit compiles for some seconds; later ones find the code on disk (`rgboost._core.cache`).
 """
 
 from __future__ import annotations

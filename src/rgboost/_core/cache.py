@@ -30,7 +30,7 @@ from typing import Any
 from numba.core import caching, config
 from numba.misc.appdirs import AppDirs
 
-from ._linking import is_part
+from .linking import is_part
 
 
 class KernelCache(caching.NullCache):

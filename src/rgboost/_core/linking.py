@@ -17,7 +17,7 @@ from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
-from . import _compiling
+from . import compiling
 
 
 class _Part(JITCodeLibrary):
@@ -50,7 +50,7 @@ class PartCompiler(Compiler):
     """Makes a part of a function that is compiled on behalf of another one."""
 
     def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
-        if _compiling.depth() > 1:
+        if compiling.depth() > 1:
             flags.no_cpython_wrapper = True
             library = _Part(targetctx.codegen(), "part")
         super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
@@ -63,7 +63,7 @@ class Kernel(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         args, _ = sigutils.normalize_signature(sig)
         existing = self.overloads.get(tuple(args))
-        if existing is not None and _compiling.depth() == 0 and is_part(existing):
+        if existing is not None and compiling.depth() == 0 and is_part(existing):
             del self.overloads[tuple(args)]
         return super().compile(sig)
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ._jit import kernel, scalar
+from .jit import kernel, scalar
 
 _LOG2_E = 1.4426950408889634
 # ln 2 in two parts; the first has 21 trailing zero bits, so k * _LN2_HIGH is exact for |k| < 2**21.

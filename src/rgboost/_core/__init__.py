@@ -1,0 +1,1 @@
+"""Helpers below everything else: compiled code, threads, mathematics, files, text."""

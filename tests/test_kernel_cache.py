@@ -99,7 +99,7 @@ def test_no_temporary_folder_at_all(package, temporary):
 
 def test_a_given_folder_that_cannot_be_written(package, temporary):
     _, (warned,) = call(package, temporary, NUMBA_CACHE_DIR="/dev/null/cache")
-    assert "cannot be kept in /dev/null/cache/rgboost_" in warned
+    assert "cannot be kept in /dev/null/cache/_core_" in warned
     assert "(Not a directory). It goes to " in warned
     assert call(package, temporary, NUMBA_CACHE_DIR="/dev/null/cache") == (1, [])
 

@@ -26,8 +26,8 @@ from rgboost.boosting import Boosted
 from rgboost.losses import Logistic, Loss, Squared
 from rgboost.selection import AllLearners
 from rgboost.steps import ConstantStep
-from rgboost.theory.certificate import Certificate, certificate
-from rgboost.theory.optimal import optimal_loss
+from rgboost.theory.certificates.certificate import Certificate, certificate
+from rgboost.theory.certificates.optimal import optimal_loss
 
 from .data import named
 from .measure import Skip

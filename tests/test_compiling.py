@@ -17,7 +17,7 @@ from rgboost import warming
 from rgboost._core.compiling import NOTICE, told_by
 from rgboost._core.jit import kernel
 from rgboost.callbacks import ProgressBar
-from rgboost.cli.progress import announce_compiling
+from rgboost.cli.show.progress import announce_compiling
 
 from .conftest import JIT
 

@@ -17,7 +17,7 @@ from rgboost.selection import (
     check_selection,
 )
 from rgboost.theory import chosen_distribution
-from rgboost.theory.stump_gram import stump_norm
+from rgboost.theory.angle.stump_gram import stump_norm
 
 
 def layout(counts, groups=None, names=None):

@@ -26,7 +26,7 @@ from rgboost.losses import (
 )
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
-from rgboost.theory.recording import RecordCertificates
+from rgboost.theory.certificates.recording import RecordCertificates
 from tests.boosting.test_loop import learner_subsets
 from tests.boosting.test_row_mean import SETTINGS, K, check_honest_fits
 from tests.boosting.test_softmax import naive_class_boost

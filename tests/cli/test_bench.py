@@ -2,7 +2,7 @@
 
 import json
 
-from rgboost.cli import bench as module
+from rgboost.cli.commands import bench as module
 
 
 def test_suite_is_found_in_a_checkout(rgboost, monkeypatch, tmp_path):
@@ -14,7 +14,7 @@ def test_suite_is_found_in_a_checkout(rgboost, monkeypatch, tmp_path):
 
     (tmp_path / "benchmarks").mkdir()
     (tmp_path / "benchmarks/run.py").write_text("")
-    monkeypatch.setattr(module, "__file__", str(tmp_path / "src/rgboost/cli/bench.py"))
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "src/rgboost/cli/commands/bench.py"))
     monkeypatch.setattr(module.subprocess, "run", run)
     done = rgboost("bench", "--full", "--out", tmp_path / "o")
     assert seen["cwd"] == tmp_path
@@ -26,7 +26,7 @@ def test_suite_is_found_in_a_checkout(rgboost, monkeypatch, tmp_path):
 
 
 def test_comparison_elsewhere(rgboost, monkeypatch, tmp_path):
-    monkeypatch.setattr(module, "__file__", str(tmp_path / "site/rgboost/cli/bench.py"))
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "site/rgboost/cli/commands/bench.py"))
     monkeypatch.setattr(module, "SIZE", (2000, 5, 10))
     found = json.loads(rgboost("bench", "--json").out)
     assert (found["rows"], found["features"], found["stumps"]) == (2000, 5, 10)

@@ -332,7 +332,7 @@ class TestFaults:
         def broken(*_):
             raise RuntimeError("oh")
 
-        monkeypatch.setattr("rgboost.cli.fit.choose_task", broken)
+        monkeypatch.setattr("rgboost.cli.commands.fit.choose_task", broken)
         self.check(self.fit(rgboost, train), 1, "RuntimeError: oh. This is a fault of the program")
 
 

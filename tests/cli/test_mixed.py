@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import rgboost as package
-from rgboost.cli import predict as predict_module
+from rgboost.cli.commands import predict as predict_module
 
 
 @pytest.fixture(scope="module")

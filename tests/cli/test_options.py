@@ -5,8 +5,8 @@ import inspect
 import pytest
 
 from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost.cli.commands.fit import fit
 from rgboost.cli.errors import CommandError
-from rgboost.cli.fit import fit
 from rgboost.cli.options import OBJECTS, estimator_parameters, literal, with_estimator_parameters
 
 SIGNATURES = [inspect.signature(kind).parameters for kind in (RGBMRegressor, RGBMClassifier)]

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file
 
 import rgboost as package
-from rgboost.cli import predict as predict_module
+from rgboost.cli.commands import predict as predict_module
 
 
 @pytest.fixture(scope="module")

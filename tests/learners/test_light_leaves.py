@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.learners import Stumps
-from rgboost.theory.training import training_of
+from rgboost.theory.certificates.training import training_of
 from tests.data_strategies import problems
 from tests.naive import naive_cuts
 

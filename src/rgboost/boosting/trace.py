@@ -51,7 +51,7 @@ class Trace:
     sets : bits of the bins on the left of each choice (see `rgboost.model.Path`), or None if no
         feature is categorical.
     certificates : pairs (iteration, certificate) that callbacks made on the way, by iteration; see
-        `rgboost.theory.recording`.
+        `rgboost.theory.certificates.recording`.
     n_runs : how many runs the model is the mean of.
     """
 

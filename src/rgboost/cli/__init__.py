@@ -1,4 +1,4 @@
-"""The command-line program ``rgboost``: one file a command.
+"""The command-line program ``rgboost``: one file a command, in `commands`.
 
 Modules import what is heavy inside functions, so that ``rgboost --help`` and shell completion
 answer at once.

@@ -13,7 +13,7 @@ from ..boosting import Boosted, Progress, boost
 from ..losses import Squared
 from ..model import Path
 from ..selection import RandomGroups
-from ..theory.optimal import optimal_loss
+from ..theory.certificates.optimal import optimal_loss
 from .protocol import GAPS, STEPS, Budget, Part, Ready
 
 CHECKPOINTS = 120

@@ -1,25 +1,27 @@
 """The paper's theory as code: random-then-greedy, norms, Minimal Cosine Angle, guarantees.
 
-===========================  ===================================================================
-`rgboost.theory.procedure`   the random-then-greedy procedure and the law of the chosen index
-`rgboost.theory.norms`       the four norms of the selection rules and their dual norms
-`rgboost.theory.distance`    the distance between coefficients that predict differently
-`rgboost.theory.cosine`      the Minimal Cosine Angle, exact or as an interval
-`rgboost.theory.guarantees`  the two theorems, and a check of traces against them
-`rgboost.theory.certificate` a rigorous bound on how far a fitted model is from its optimum
-`rgboost.theory.optimal`     that optimum
-`rgboost.theory.recording`   certificates of chosen iterations in the trace
-`rgboost.theory.stopping`    stopping at a certified gap
-`rgboost.theory.figures`     Figures limit, Theta and spread
-===========================  ===================================================================
+=============================  =================================================================
+`rgboost.theory.procedure`     the random-then-greedy procedure and the law of the chosen index
+`rgboost.theory.norms`         the four norms of the selection rules and their dual norms
+`rgboost.theory.distance`      the distance between coefficients that predict differently
+`rgboost.theory.angle`         the Minimal Cosine Angle, exact or as an interval
+`rgboost.theory.guarantees`    the two theorems, and a check of traces against them
+`rgboost.theory.dual`          lower bounds of the best loss that weak-learners can reach
+`rgboost.theory.certificates`  with them: how far a model is from its optimum, that optimum,
+                               certificates in the trace, stopping at a certified gap
+`rgboost.theory.figures`       Figures limit, Theta and spread
+=============================  =================================================================
 
 The rest of the package does not import this folder.
 """
 
-from .angle import MinimalCosineAngle
-from .certificate import Certificate, certificate
-from .closed_forms import binary_angle, binary_basis, orthogonal_angle, random_learners_angle
-from .cosine import minimal_cosine_angle
+from .angle.closed_forms import binary_angle, binary_basis, orthogonal_angle, random_learners_angle
+from .angle.cosine import minimal_cosine_angle
+from .angle.known import MinimalCosineAngle
+from .certificates.certificate import Certificate, certificate
+from .certificates.optimal import Optimum, optimal_loss
+from .certificates.recording import RecordCertificates
+from .certificates.stopping import StopAtGap
 from .distance import distance
 from .figures import (
     draw_limit,
@@ -49,10 +51,7 @@ from .norms import (
     ordered_l1_norm,
     ordered_mixed_norm,
 )
-from .optimal import Optimum, optimal_loss
 from .procedure import beta_limit, chosen_distribution, sample_chosen, selection_probability
-from .recording import RecordCertificates
-from .stopping import StopAtGap
 
 __all__ = [
     "Certificate",

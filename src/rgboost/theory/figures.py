@@ -17,8 +17,8 @@ import numpy as np
 from .._core.one_line import one_line
 from ..selection import AllLearners
 from ._validation import Floats, check_integer
-from .closed_forms import orthogonal_angle, random_learners_angle
-from .cosine import minimal_cosine_angle
+from .angle.closed_forms import orthogonal_angle, random_learners_angle
+from .angle.cosine import minimal_cosine_angle
 from .norms import ordered_l1_norm
 from .procedure import Indices, beta_limit, selection_probability
 

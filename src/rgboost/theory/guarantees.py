@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import t as student
 
 from ._validation import Floats, check_integer, check_real, check_vector
-from .closed_forms import orthogonal_angle, random_learners_angle
+from .angle.closed_forms import orthogonal_angle, random_learners_angle
 from .norms import ordered_l1_norm
 from .procedure import selection_probability
 

@@ -1,0 +1,5 @@
+"""``rgboost reproduce``."""
+
+from ...experiments.command import reproduce
+
+__all__ = ["reproduce"]

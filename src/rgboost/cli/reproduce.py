@@ -1,5 +1,0 @@
-"""``rgboost reproduce``."""
-
-from ..experiments.command import reproduce
-
-__all__ = ["reproduce"]

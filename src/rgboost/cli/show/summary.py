@@ -1,0 +1,73 @@
+"""What a fit ended with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..files.models import is_classifier
+from .output import columns
+
+if TYPE_CHECKING:
+    from ...data.readers import Table
+
+MOST_IMPORTANT = 10
+
+
+def summarise(
+    estimator: Any, table: Table, *, task: str, reason: str, out: Path, seconds: float
+) -> dict[str, Any]:
+    """The facts, as the program gives them to machines."""
+    trace = estimator.trace_
+    held = trace.validation_loss
+    best = estimator.best_iteration_
+    return {
+        "task": task,
+        "task_reason": reason,
+        "rows": table.n_rows,
+        "features": table.n_features,
+        **({"classes": estimator.classes_.tolist()} if is_classifier(estimator) else {}),
+        "iterations": estimator.n_iter_,
+        "best_iteration": best,
+        "train_loss": trace.train_loss[best],
+        "validation_loss": None if held is None else held[best],
+        "engine": trace.engine,
+        "seconds": seconds,
+        "importances": dict(most_important(estimator)),
+        "model": str(out),
+        "bytes": out.stat().st_size,
+    }
+
+
+def most_important(estimator: Any, most: int = MOST_IMPORTANT) -> list[tuple[str, float]]:
+    """The features with the largest importances, largest first; none that has none."""
+    importances = np.asarray(estimator.feature_importances_)
+    names = estimator._feature_names()
+    order = np.argsort(-importances, kind="stable")[:most]
+    return [(names[g], float(importances[g])) for g in order if importances[g] > 0]
+
+
+def summary_lines(found: dict[str, Any]) -> list[str]:
+    """The facts, as the program gives them to people."""
+    losses = f"train {found['train_loss']:.6g}"
+    if found["validation_loss"] is not None:
+        losses += f", valid {found['validation_loss']:.6g}"
+    facts = [
+        ("task", f"{found['task']} ({found['task_reason']})"),
+        ("rows", f"{found['rows']:,}"),
+        ("features", f"{found['features']:,}"),
+        ("best iteration", f"{found['best_iteration']:,} of {found['iterations']:,}"),
+        ("mean loss", losses),
+        ("seconds", f"{found['seconds']:.2f} ({found['engine']} engine)"),
+    ]
+    lines = [f"{name:<16}{value}" for name, value in facts]
+    if found["importances"]:
+        lines.append("most important")
+        lines += columns([(_cut(n), f"{v:.4g}") for n, v in found["importances"].items()])
+    return [*lines, f"{'model':<16}{found['model']} ({found['bytes']:,} bytes)"]
+
+
+def _cut(name: str, most: int = 50) -> str:
+    return name if len(name) <= most else name[: most - 3] + "..."

@@ -1,0 +1,1 @@
+"""Lower bounds of the best loss: conjugate losses, Range(B), and the search for a good bound."""

@@ -189,7 +189,7 @@ class TestFaults:
 MEASURE = """
 import sys, tracemalloc
 from pathlib import Path
-from rgboost.cli import predict as module
+from rgboost.cli.commands import predict as module
 module.BATCH_ROWS = 1000
 model, small, large, out = map(Path, sys.argv[1:])
 module.predict(model, small, out)

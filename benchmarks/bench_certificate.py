@@ -22,12 +22,12 @@ from rich.console import Console
 from rich.table import Table
 
 from rgboost import Stumps, boost
-from rgboost.boosting import Boosted
 from rgboost.losses import Logistic, Loss, Squared
 from rgboost.selection import AllLearners
 from rgboost.steps import ConstantStep
 from rgboost.theory.certificates.certificate import Certificate, certificate
 from rgboost.theory.certificates.optimal import optimal_loss
+from rgboost.training import Boosted
 
 from .data import named
 from .measure import Skip

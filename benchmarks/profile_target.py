@@ -18,10 +18,11 @@ from rich.console import Console
 from rich.table import Table
 
 from rgboost import RGBMClassifier, Stumps
-from rgboost.boosting import engine, surrogate
 from rgboost.data.datasets import train_test_split_80_20
+from rgboost.engines.quadratic import surrogate
 from rgboost.estimators import base
 from rgboost.model import StumpModel
+from rgboost.training import boost as engine
 
 from .data import named
 

@@ -14,14 +14,15 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from rgboost import Stumps, boost
 from rgboost._core.loading import working_seconds
-from rgboost.boosting import RunState, quadratic_mean
-from rgboost.boosting.fold_mean import boost_mean
-from rgboost.boosting.quadratic_mean import boost_quadratic_mean
-from rgboost.boosting.row_mean import boost_row_mean
 from rgboost.callbacks import Checkpoint, EarlyStopping, TimeLimit
+from rgboost.engines.direct.row_mean import boost_row_mean
+from rgboost.engines.quadratic import quadratic_mean
+from rgboost.engines.quadratic.quadratic_mean import boost_quadratic_mean
 from rgboost.losses import Logistic, Softmax, Squared
 from rgboost.selection import RandomGroups
 from rgboost.steps import ConstantStep, NewtonStep
+from rgboost.training import RunState
+from rgboost.training.fold_mean import boost_mean
 
 from .conftest import JIT
 

@@ -4,11 +4,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .boosting import Trace, boost
     from .coordinate import random_then_greedy
     from .estimators import RGBMClassifier, RGBMRegressor
     from .estimators.loading import load
     from .learners import Dictionary, Stumps
+    from .training import Trace, boost
     from .warming import warm_up
 
 __version__ = "0.1.0"
@@ -30,8 +30,8 @@ _HOME = {
     "RGBMClassifier": "estimators",
     "RGBMRegressor": "estimators",
     "Stumps": "learners",
-    "Trace": "boosting",
-    "boost": "boosting",
+    "Trace": "training",
+    "boost": "training",
     "load": "estimators",
     "random_then_greedy": "coordinate",
     "warm_up": "warming",

@@ -13,10 +13,10 @@ A function of your own will do; if it returns True, the fit stops there and keep
 True
 """
 
-from .boosting.callbacks import Callback, LogProgress, ProgressBar, TimeLimit
-from .boosting.checkpoint import Checkpoint
-from .boosting.stopping import EarlyStopping
-from .boosting.trace import Progress
+from .training.callbacks import Callback, LogProgress, ProgressBar, TimeLimit
+from .training.checkpoint import Checkpoint
+from .training.stopping import EarlyStopping
+from .training.trace import Progress
 
 __all__ = [
     "Callback",

@@ -5,14 +5,14 @@ import pytest
 import scipy.sparse
 
 from rgboost import RGBMClassifier, RGBMRegressor
-from rgboost.boosting import boost, budget
-from rgboost.boosting import gram as gram_engine
-from rgboost.boosting.budget import gram_budget
-from rgboost.boosting.curved_rows import in_few_units
+from rgboost.engines.gram import gram as gram_engine
+from rgboost.engines.quadratic.curved_rows import in_few_units
 from rgboost.learners import Stumps
 from rgboost.losses import Squared
 from rgboost.selection import AllLearners
 from rgboost.steps import ConstantStep
+from rgboost.training import boost, budget
+from rgboost.training.budget import gram_budget
 
 GIB = 1 << 30
 
@@ -148,7 +148,7 @@ def test_memory_that_is_refused_for_gram_rows_is_not_needed():
 def test_memory_that_is_refused_on_the_way(monkeypatch):
     X, y = rows(500)
     direct = run(X, y, "direct")
-    monkeypatch.setattr("rgboost.boosting.gram.OneByOne.gram_blocks", refuse)
+    monkeypatch.setattr("rgboost.engines.gram.gram.OneByOne.gram_blocks", refuse)
     refused = run(X, y, "gram")
     assert "direct from there" in refused.trace.engine
     assert np.array_equal(refused.trace.learner, direct.trace.learner)
@@ -158,7 +158,7 @@ def test_memory_that_is_refused_on_the_way(monkeypatch):
 def test_means_without_memory_are_single_runs(estimator, monkeypatch):
     X, y = rows()
     y = y if estimator is RGBMRegressor else y > y.mean()
-    monkeypatch.setattr("rgboost.boosting.statistics.MemoryStatistics.__init__", refuse)
+    monkeypatch.setattr("rgboost.statistics.memory.MemoryStatistics.__init__", refuse)
     model = estimator(random_state=0).fit(X, y)
     assert model.trace_.engine == "direct"
     assert model.score(X, y) > 0.4

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rgboost import RGBMClassifier
-from rgboost.boosting import row_runs
-from rgboost.boosting.row_mean import MOST_CLASS_SCORES, boost_row_mean, rows_are_faster
+from rgboost.engines.direct import row_runs
+from rgboost.engines.direct.row_mean import MOST_CLASS_SCORES, boost_row_mean, rows_are_faster
 from rgboost.losses import Softmax
 from rgboost.selection import RandomGroups, RandomLearners, RandomThresholds
 from rgboost.steps import ConstantStep, LineSearch, NewtonStep

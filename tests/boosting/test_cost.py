@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from rgboost.boosting import boost
-from rgboost.boosting.cost import (
+from rgboost.engines.direct.step_length import ConstantRule
+from rgboost.engines.problem import Problem
+from rgboost.learners import Stumps
+from rgboost.losses import Huber, Squared
+from rgboost.selection import AllLearners, RandomGroups
+from rgboost.steps import ConstantStep
+from rgboost.training import boost
+from rgboost.training.cost import (
     TYPICAL_ITERATIONS,
     choose_engine,
     direct_nanoseconds,
@@ -12,14 +18,8 @@ from rgboost.boosting.cost import (
     gram_bytes,
     gram_nanoseconds,
 )
-from rgboost.boosting.problem import Problem
-from rgboost.boosting.step_length import ConstantRule
-from rgboost.boosting.stopping import EarlyStopping
-from rgboost.boosting.trace import Recorder
-from rgboost.learners import Stumps
-from rgboost.losses import Huber, Squared
-from rgboost.selection import AllLearners, RandomGroups
-from rgboost.steps import ConstantStep
+from rgboost.training.stopping import EarlyStopping
+from rgboost.training.trace import Recorder
 
 PLENTY = 1 << 40
 

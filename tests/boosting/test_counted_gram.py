@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rgboost._core.team import Team
-from rgboost.boosting import folds
-from rgboost.boosting.counted_gram import count_gram, counts_pay
+from rgboost.engines.gram import folds
 from rgboost.learners import Stumps
 from rgboost.losses import Squared
+from rgboost.statistics.counted_gram import count_gram, counts_pay
 from tests.conftest import JIT
 from tests.data_strategies import problems
 

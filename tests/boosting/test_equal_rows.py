@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from rgboost.boosting import Validation, boost
-from rgboost.boosting.equal_rows import FEWEST_ROWS, merge_equal_rows, row_keys
+from rgboost.engines.direct.equal_rows import FEWEST_ROWS, merge_equal_rows, row_keys
 from rgboost.learners import Stumps
 from rgboost.losses import Softmax
 from rgboost.selection import AllLearners, RandomLearners
 from rgboost.steps import ConstantStep, NewtonStep
+from rgboost.training import Validation, boost
 from tests.conftest import JIT
 
 
@@ -56,7 +56,7 @@ def test_different_rows_with_one_key_are_not_merged(monkeypatch):
     X, y, weight = few_distinct(FEWEST_ROWS)
     arrays = prepared(X)
     one_key = np.ones(len(y), np.uint64)
-    monkeypatch.setattr("rgboost.boosting.equal_rows.row_keys", lambda codes, y: one_key)
+    monkeypatch.setattr("rgboost.engines.direct.equal_rows.row_keys", lambda codes, y: one_key)
     assert merge_equal_rows(arrays, y, weight)[1] is y
 
 
@@ -82,7 +82,7 @@ def test_the_fit_is_that_to_all_rows(monkeypatch, categorical, step, weighted):
         learning_rate=0.5, random_state=0,
     )  # fmt: skip
     merged = boost(X, y, **settings)
-    monkeypatch.setattr("rgboost.boosting.equal_rows.FEWEST_ROWS", 10**9)
+    monkeypatch.setattr("rgboost.engines.direct.equal_rows.FEWEST_ROWS", 10**9)
     every = boost(X, y, **settings)
     np.testing.assert_allclose(merged.trace.train_loss, every.trace.train_loss, rtol=1e-10)
     held = merged.trace.validation_loss, every.trace.validation_loss

@@ -5,13 +5,14 @@ import pytest
 import scipy.sparse
 
 from rgboost import Stumps, boost
-from rgboost.boosting import EarlyStopping, Validation, folds
-from rgboost.boosting.cross_validation import cross_validate
-from rgboost.boosting.fold_mean import boost_mean
+from rgboost.engines.gram import folds
 from rgboost.learners.stumps import PreparedStumps
 from rgboost.losses import Logistic, Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
+from rgboost.training import EarlyStopping, Validation
+from rgboost.training.cross_validation import cross_validate
+from rgboost.training.fold_mean import boost_mean
 from tests.conftest import JIT
 
 K = 4

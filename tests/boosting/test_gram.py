@@ -12,12 +12,13 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rgboost import RGBMRegressor
 from rgboost._core.team import Team
-from rgboost.boosting import Validation, boost, gram
-from rgboost.boosting.statistics import MemoryStatistics
+from rgboost.engines.gram import gram
 from rgboost.learners import Dictionary, Stumps
 from rgboost.losses import Huber, Logistic, Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
+from rgboost.statistics.memory import MemoryStatistics
 from rgboost.steps import ConstantStep, LineSearch
+from rgboost.training import Validation, boost
 from tests.conftest import JIT
 from tests.data_strategies import problems
 

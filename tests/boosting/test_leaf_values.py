@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rgboost.boosting import Validation, boost
-from rgboost.boosting.leaf_search import weighted_quantile
+from rgboost.engines.direct.leaf_search import weighted_quantile
 from rgboost.learners import Dictionary, Stumps
 from rgboost.losses import (
     AbsoluteError,
@@ -21,6 +20,7 @@ from rgboost.losses import (
 )
 from rgboost.selection import AllLearners, RandomGroups
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep, default_step
+from rgboost.training import Validation, boost
 from tests.boosting.test_loop import big_problem, check_against_naive
 from tests.conftest import JIT
 from tests.data_strategies import problems

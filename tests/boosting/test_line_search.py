@@ -5,8 +5,7 @@ import pytest
 
 from rgboost._core.jit import kernel
 from rgboost._core.team import lone_seat
-from rgboost.boosting.line_search import newton_step, search_step, slope_at
-from rgboost.boosting.rows import TILE, make_rows, start_rows
+from rgboost.engines.direct.line_search import newton_step, search_step, slope_at
 from rgboost.learners import Stumps
 from rgboost.learners.kernels import Pick, Scratch
 from rgboost.losses import (
@@ -23,6 +22,7 @@ from rgboost.losses import (
     Tweedie,
 )
 from rgboost.losses.log_link import LogLinkLoss
+from rgboost.statistics.rows import TILE, make_rows, start_rows
 from rgboost.steps import LineSearch, check_step
 
 

@@ -6,11 +6,11 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rgboost.boosting import Validation, boost
 from rgboost.learners import Dictionary, Stumps
 from rgboost.losses import Exponential, Huber, Logistic, Loss, Ridged, Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
+from rgboost.training import Validation, boost
 from tests.conftest import JIT
 from tests.data_strategies import problems
 from tests.naive import naive_boost, naive_stumps

@@ -5,12 +5,12 @@ import pytest
 import scipy.sparse
 
 from rgboost import RGBMClassifier
-from rgboost.boosting import Validation, boost
 from rgboost.learners import Stumps
 from rgboost.learners.class_sums import projections
 from rgboost.losses import Softmax
 from rgboost.selection import AllLearners, RandomLearners
 from rgboost.steps import ConstantStep, NewtonStep
+from rgboost.training import Validation, boost
 from tests.conftest import JIT
 from tests.mixed_naive import numeric_sides, subset_sides
 
@@ -147,7 +147,7 @@ def test_sums_of_single_splits(monkeypatch, lightest, n_jobs):
     settings = dict(learner=learner, selection=RandomLearners(3), n_iter=12, n_jobs=n_jobs)
     singly = run(X, y, weight, 3, **settings)
     assert {0, 1, 2} == set(singly.trace.feature)
-    monkeypatch.setattr("rgboost.boosting.softmax.SPLITS_OF_COLUMN", 0)
+    monkeypatch.setattr("rgboost.engines.direct.softmax.SPLITS_OF_COLUMN", 0)
     together = run(X, y, weight, 3, **settings)
     np.testing.assert_array_equal(singly.trace.learner, together.trace.learner)
     np.testing.assert_array_equal(singly.trace.sets, together.trace.sets)

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from rgboost import RGBMRegressor
 from rgboost._core.team import Team
-from rgboost.boosting import EarlyStopping, Validation, boost
-from rgboost.boosting.cost import choose_engine, gram_bytes
-from rgboost.boosting.cross_validation import cross_validate
-from rgboost.boosting.fold_mean import boost_mean
-from rgboost.boosting.gram_family import gram_family
-from rgboost.boosting.make_problem import make_problem
+from rgboost.engines.gram.family import gram_family
 from rgboost.learners import Stumps
 from rgboost.losses import Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
+from rgboost.training import EarlyStopping, Validation, boost
+from rgboost.training.cost import choose_engine, gram_bytes
+from rgboost.training.cross_validation import cross_validate
+from rgboost.training.fold_mean import boost_mean
+from rgboost.training.make_problem import make_problem
 from tests.boosting.test_folds import NEVER, SETTINGS, K, honest_losses
 from tests.conftest import JIT
 from tests.learners.test_mixed_stumps import mixed_problems

@@ -5,11 +5,8 @@ import pytest
 import scipy.sparse
 
 from rgboost import Dictionary, Stumps, boost
-from rgboost.boosting import EarlyStopping, Validation
-from rgboost.boosting.cross_validation import cross_validate
-from rgboost.boosting.fold_mean import boost_mean
-from rgboost.boosting.quadratic_mean import boost_quadratic_mean
-from rgboost.boosting.row_mean import boost_row_mean
+from rgboost.engines.direct.row_mean import boost_row_mean
+from rgboost.engines.quadratic.quadratic_mean import boost_quadratic_mean
 from rgboost.losses import (
     AbsoluteError,
     Exponential,
@@ -27,6 +24,9 @@ from rgboost.losses import (
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
 from rgboost.theory.certificates.recording import RecordCertificates
+from rgboost.training import EarlyStopping, Validation
+from rgboost.training.cross_validation import cross_validate
+from rgboost.training.fold_mean import boost_mean
 from tests.boosting.test_loop import learner_subsets
 from tests.boosting.test_row_mean import SETTINGS, K, check_honest_fits
 from tests.boosting.test_softmax import naive_class_boost

@@ -7,13 +7,15 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from rgboost import RGBMClassifier, RGBMRegressor, Stumps
-from rgboost.boosting import EarlyStopping, curved_rows, folds, quadratic_mean
-from rgboost.boosting.curved_rows import curvature_of
-from rgboost.boosting.quadratic_mean import boost_quadratic_mean, quadratic_obstacle
+from rgboost.engines.gram import folds
+from rgboost.engines.quadratic import curved_rows, quadratic_mean
+from rgboost.engines.quadratic.curved_rows import curvature_of
+from rgboost.engines.quadratic.quadratic_mean import boost_quadratic_mean, quadratic_obstacle
 from rgboost.losses import Exponential, Huber, Logistic, Loss, Poisson, Quantile, Softmax
 from rgboost.selection import AllLearners, RandomGroups
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
 from rgboost.theory import certificate
+from rgboost.training import EarlyStopping
 
 K = 3
 RULE = dict(n_iter_no_change=30, tol=1e-5)

@@ -8,13 +8,13 @@ import pytest
 import scipy.sparse
 
 from rgboost import Dictionary, Stumps, boost
-from rgboost.boosting import RunState, Validation
-from rgboost.boosting.state import settings_of
 from rgboost.callbacks import Checkpoint, EarlyStopping
 from rgboost.losses import Exponential, Logistic, Loss, Softmax, Squared
 from rgboost.model import ClassStumpModel, StumpModel
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners, WeightedGroups
 from rgboost.steps import ConstantStep, LineSearch, NewtonStep
+from rgboost.training import RunState, Validation
+from rgboost.training.state import settings_of
 from tests.storage.mutations import DAMAGING
 
 NOT_WHOLE = "run.npz is not a whole checkpoint of this version of rgboost: "

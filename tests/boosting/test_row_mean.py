@@ -5,12 +5,13 @@ import pytest
 from scipy.sparse import csr_array
 
 from rgboost import RGBMClassifier, RGBMRegressor, Stumps, boost
-from rgboost.boosting import EarlyStopping, Validation, row_mean, row_runs
-from rgboost.boosting.curved_rows import LIGHTEST
-from rgboost.boosting.row_mean import boost_row_mean, rows_are_faster
+from rgboost.engines.direct import row_mean, row_runs
+from rgboost.engines.direct.row_mean import boost_row_mean, rows_are_faster
+from rgboost.engines.quadratic.curved_rows import LIGHTEST
 from rgboost.losses import Huber, Logistic, Poisson, Quantile, Squared
 from rgboost.selection import RandomGroups, RandomLearners, RandomThresholds
 from rgboost.steps import ConstantStep, LeafSearch, NewtonStep
+from rgboost.training import EarlyStopping, Validation
 from tests.conftest import JIT
 
 K = 3

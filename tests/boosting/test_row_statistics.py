@@ -6,15 +6,15 @@ import scipy.sparse
 
 from rgboost import Stumps, boost
 from rgboost._core.team import Team
-from rgboost.boosting import Validation
-from rgboost.boosting.gram_family import NumberFamily
-from rgboost.boosting.row_statistics import RowStatistics, as_stored, pays_by_rows, stored_entries
-from rgboost.boosting.statistics import MemoryStatistics
+from rgboost.engines.gram.family import NumberFamily
 from rgboost.learners.dense_stumps import DenseStumps
 from rgboost.learners.sparse_stumps import SparseStumps
 from rgboost.losses import Squared
 from rgboost.selection import RandomGroups
+from rgboost.statistics.memory import MemoryStatistics
+from rgboost.statistics.short_rows import RowStatistics, as_stored, pays_by_rows, stored_entries
 from rgboost.steps import ConstantStep
+from rgboost.training import Validation
 
 N = 500
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from rgboost.boosting.shared_blocks import Crew
+from rgboost.engines.run_pool import Crew
 
 
 class Counting:

@@ -6,10 +6,11 @@ import scipy.sparse
 
 from rgboost import RGBMClassifier
 from rgboost._core.team import Team
-from rgboost.boosting import curved_rows, side_by_side
-from rgboost.boosting.side_by_side import LANES, MOST_ROWS, SideBySide, can_stand_side_by_side
+from rgboost.engines.quadratic import curved_rows
 from rgboost.learners import Stumps
 from rgboost.losses import Logistic, Poisson
+from rgboost.statistics import side_by_side
+from rgboost.statistics.side_by_side import LANES, MOST_ROWS, SideBySide, can_stand_side_by_side
 from tests.conftest import JIT
 
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from rgboost import RGBMClassifier
-from rgboost.boosting import Validation, boost
 from rgboost.learners import Dictionary, Stumps
 from rgboost.losses import Logistic, Softmax
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch, NewtonStep
 from rgboost.theory import certificate
+from rgboost.training import Validation, boost
 from tests.boosting.test_loop import N_ITER, big_problem, learner_subsets
 from tests.conftest import JIT
 from tests.data_strategies import problems

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from rgboost import Stumps, boost
-from rgboost.boosting import Validation
-from rgboost.boosting.stopping import SHORTEST_BLOCK
 from rgboost.callbacks import EarlyStopping, LogProgress, ProgressBar, TimeLimit
 from rgboost.losses import Logistic, Squared
 from rgboost.selection import RandomGroups
 from rgboost.steps import ConstantStep
+from rgboost.training import Validation
+from rgboost.training.stopping import SHORTEST_BLOCK
 
 ENGINES = [("direct", Squared()), ("gram", Squared()), ("direct", Logistic()),
            ("surrogate", Logistic())]  # fmt: skip

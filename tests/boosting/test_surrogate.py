@@ -9,14 +9,14 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rgboost import RGBMClassifier
 from rgboost._core.team import lone_seat
-from rgboost.boosting import Validation, boost
-from rgboost.boosting.row_gram import fill_whole_gram, make_row_bins
-from rgboost.boosting.surrogate import Majoriser, Newton
+from rgboost.engines.quadratic.surrogate import Majoriser, Newton
 from rgboost.experiments.optimum import indicator_columns, smallest_loss
 from rgboost.learners import Stumps
 from rgboost.losses import Exponential, Huber, Logistic, Loss, Ridged, Squared
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners
+from rgboost.statistics.row_gram import fill_whole_gram, make_row_bins
 from rgboost.steps import ConstantStep, LineSearch
+from rgboost.training import Validation, boost
 from tests.data_strategies import problems
 
 
@@ -60,7 +60,7 @@ class SmoothHuber(Loss):
 def test_it_reaches_the_optimum(loss, model, sparse, monkeypatch):
     X, y = cancer(sparse)
     make = (lambda p, r, m: Newton(p, r)) if model is Newton else Majoriser
-    monkeypatch.setattr("rgboost.boosting.surrogate.choose_model", make)
+    monkeypatch.setattr("rgboost.engines.quadratic.surrogate.choose_model", make)
     data = scipy.sparse.csr_array(X) if sparse else X
     boosted = run(data, y, loss, tol=1e-10)
     best = optimum(boosted, X, y, loss)
@@ -108,9 +108,9 @@ def test_blocks_of_one_iteration_are_algorithm_2(monkeypatch):
     """A majoriser refreshed after every iteration gives the iterates of the direct engine."""
     X, y = cancer()
     loss = Logistic(0.01)
-    monkeypatch.setattr("rgboost.boosting.surrogate.choose_model", Majoriser)
+    monkeypatch.setattr("rgboost.engines.quadratic.surrogate.choose_model", Majoriser)
     monkeypatch.setattr(Majoriser, "enough", np.inf)
-    monkeypatch.setattr("rgboost.boosting.surrogate._shortest_part", 1)
+    monkeypatch.setattr("rgboost.engines.quadratic.surrogate._shortest_part", 1)
     monkeypatch.setattr(Majoriser, "rounds", 0.0)
     settings = dict(n_iter=60, tol=0.0, selection=RandomGroups(3))
     a = run(X, y, loss, **settings)
@@ -142,7 +142,7 @@ def test_iterations_are_a_limit():
 
 def test_without_memory_it_ends_and_says_so(monkeypatch):
     X, y = cancer()
-    monkeypatch.setattr("rgboost.boosting.surrogate.choose_model", Majoriser)
+    monkeypatch.setattr("rgboost.engines.quadratic.surrogate.choose_model", Majoriser)
     boosted = run(X, y, Logistic(0.01), gram_memory=3000)
     assert "ended where gram_memory was used up" in boosted.trace.engine
     assert (np.diff(boosted.trace.train_loss) <= 1e-15).all()

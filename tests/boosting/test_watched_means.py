@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from rgboost import RGBMClassifier
-from rgboost.boosting import EarlyStopping, quadratic_mean
 from rgboost.callbacks import Checkpoint, TimeLimit
+from rgboost.engines.quadratic import quadratic_mean
 from rgboost.theory import RecordCertificates, StopAtGap
+from rgboost.training import EarlyStopping
 from tests.boosting.test_quadratic_mean import data
 
 

@@ -4,8 +4,9 @@ from unittest import mock
 
 from hypothesis import given, settings
 
-from rgboost.boosting import folds, quadratic_mean
-from rgboost.boosting.gram import gram_obstacle
+from rgboost.engines.gram import folds
+from rgboost.engines.gram.gram import gram_obstacle
+from rgboost.engines.quadratic import quadratic_mean
 from tests.frame_strategies import cases, check_case
 
 

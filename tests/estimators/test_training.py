@@ -14,8 +14,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.model_selection import KFold
 
 from rgboost import RGBMClassifier, RGBMRegressor
-from rgboost.boosting.folds import LONG_CHUNK
 from rgboost.callbacks import Checkpoint, LogProgress, ProgressBar, TimeLimit
+from rgboost.engines.gram.folds import LONG_CHUNK
 
 CASES = [(RGBMRegressor, *load_diabetes(return_X_y=True)),
          (RGBMClassifier, *load_breast_cancer(return_X_y=True))]  # fmt: skip

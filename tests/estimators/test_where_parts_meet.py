@@ -10,8 +10,8 @@ import scipy.sparse
 from sklearn.model_selection import KFold
 
 from rgboost import RGBMRegressor
-from rgboost.boosting import cross_validation
 from rgboost.callbacks import Checkpoint
+from rgboost.training import cross_validation
 
 
 def mixed(n=400):

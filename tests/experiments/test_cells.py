@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose
 
-from rgboost.boosting import Validation, boost
 from rgboost.data import datasets
 from rgboost.experiments.cells import Cell, checkpoints, extra_cells, find_optimum, run_cell
 from rgboost.experiments.optimum import indicator_columns, smallest_loss
@@ -14,6 +13,7 @@ from rgboost.learners import Stumps
 from rgboost.losses import Logistic
 from rgboost.model import Path
 from rgboost.selection import RandomGroups
+from rgboost.training import Validation, boost
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rgboost.boosting import boost
 from rgboost.learners import Stumps
 from rgboost.learners.credibility import residual_noise, smooth_sums
 from rgboost.losses import Huber, Logistic, Quantile, Softmax, Squared
 from rgboost.selection import AllLearners, RandomGroups
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
+from rgboost.training import boost
 from tests.boosting.test_loop import SlowSquared
 from tests.conftest import JIT
 

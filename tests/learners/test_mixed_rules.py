@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rgboost import RGBMClassifier, RGBMRegressor
-from rgboost.boosting import Validation, boost
 from rgboost.learners import Monotone, Stumps
 from rgboost.losses import (
     AbsoluteError,
@@ -21,6 +20,7 @@ from rgboost.losses import (
 )
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
+from rgboost.training import Validation, boost
 from tests.boosting.test_loop import learner_subsets
 from tests.boosting.test_mixed_classes import gradient, mixed_problem
 from tests.conftest import JIT

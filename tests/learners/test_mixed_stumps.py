@@ -6,12 +6,12 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rgboost.boosting import Validation, boost
 from rgboost.learners import Stumps
 from rgboost.learners.mixed_stumps import MixedStumps, SparseMixedStumps
 from rgboost.losses import Huber, Logistic, Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
+from rgboost.training import Validation, boost
 from tests.boosting.test_loop import SlowSquared, learner_subsets
 from tests.conftest import JIT
 from tests.mixed_naive import largest_gradient, numeric_sides, prefix_sides, subset_sides

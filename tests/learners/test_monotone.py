@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rgboost import RGBMClassifier, RGBMRegressor
-from rgboost.boosting import Validation, boost
 from rgboost.learners import Dictionary, Monotone, Stumps
 from rgboost.losses import Logistic, Squared
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
+from rgboost.training import Validation, boost
 from tests.boosting.test_loop import N_ITER, big_problem, learner_subsets
 from tests.conftest import JIT
 from tests.data_strategies import problems

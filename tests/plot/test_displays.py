@@ -10,13 +10,13 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from rgboost import RGBMClassifier, RGBMRegressor
-from rgboost.boosting import Trace
 from rgboost.plot import (
     ImportanceDisplay,
     LossCurveDisplay,
     ShapeFunctionDisplay,
     WaterfallDisplay,
 )
+from rgboost.training import Trace
 
 matplotlib.use("Agg")
 rng = np.random.default_rng(0)

@@ -17,19 +17,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._core.team import check_n_jobs
 from .._core.validation import check_count, check_option, check_positive
-from ..boosting import Boosted, LogProgress, ProgressBar, RunState, Trace, boost
-from ..boosting.budget import gram_budget
-from ..boosting.callbacks import in_joblib
-from ..boosting.problem import with_offset
-from ..boosting.quadratic_mean import quadratic_obstacle
-from ..boosting.row_mean import bins_of_thresholds, can_be_dense, can_be_plain
-from ..boosting.stopping import best_iteration
 from ..data.input import InputSchema
+from ..engines.direct.row_mean import bins_of_thresholds, can_be_dense, can_be_plain
+from ..engines.problem import with_offset
+from ..engines.quadratic.quadratic_mean import quadratic_obstacle
 from ..learners import LearnerFamily, Monotone, Stumps
 from ..learners.base import Additive
 from ..losses import Loss, Softmax, Squared
 from ..selection import RandomThresholds, SelectionRule, check_selection
 from ..steps import NewtonStep, StepRule, check_step, default_step
+from ..training import Boosted, LogProgress, ProgressBar, RunState, Trace, boost
+from ..training.budget import gram_budget
+from ..training.callbacks import in_joblib
+from ..training.stopping import best_iteration
 from .empty_columns import among_all, columns_to_fit
 from .fitted_model import FittedModelMixin
 from .folds import FoldPlan

@@ -12,9 +12,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._core.validation import check_not_negative
-from ..boosting import Validation
 from ..losses import Exponential, Logistic, Loss, Ridged, Softmax
 from ..losses.base import check_loss
+from ..training import Validation
 from .base import BaseRGBM, all_or_nothing
 from .class_weight import apply_class_weight
 from .convergence import warn_if_unfinished

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ..boosting.stopping import best_iteration
+from ..training.stopping import best_iteration
 from .folds import MOST_ITERATIONS, MOST_ROUNDS
 
 

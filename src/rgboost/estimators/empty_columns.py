@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..boosting import Boosted, Trace
 from ..data.sparse_columns import filled_columns
+from ..training import Boosted, Trace
 
 _BY_COLUMN = ("groups", "feature_weights", "always_features", "monotone_constraints")
 

@@ -18,15 +18,15 @@ from sklearn.model_selection import (
 )
 
 from .._core.validation import check_count
-from ..boosting import Boosted, EarlyStopping
-from ..boosting.callbacks import Callback
-from ..boosting.cross_validation import cross_validate
-from ..boosting.fold_mean import boost_mean
-from ..boosting.problem import rows_of
-from ..boosting.quadratic_mean import boost_quadratic_mean
-from ..boosting.row_mean import boost_row_mean, rows_are_faster
+from ..engines.direct.row_mean import boost_row_mean, rows_are_faster
+from ..engines.problem import rows_of
+from ..engines.quadratic.quadratic_mean import boost_quadratic_mean
 from ..losses import Softmax, Squared
 from ..selection import SelectionRule
+from ..training import Boosted, EarlyStopping
+from ..training.callbacks import Callback
+from ..training.cross_validation import cross_validate
+from ..training.fold_mean import boost_mean
 from .holdout import StoppingPlan, TrainingRows, count_rarest
 
 MOST_ITERATIONS, MOST_ROUNDS = 20_000, 100_000

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from .._core.validation import check_count, check_not_negative, check_option, check_real
-from ..boosting import EarlyStopping, Validation
-from ..boosting.problem import rows_of
 from ..data.sparse_columns import take_columns
+from ..engines.problem import rows_of
+from ..training import EarlyStopping, Validation
 
 AUTO_ROWS = 2000
 """``early_stopping="auto"`` holds rows out from so many rows on."""

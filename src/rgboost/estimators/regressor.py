@@ -11,7 +11,6 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from .._core.validation import check_not_negative
-from ..boosting import Validation
 from ..losses import (
     AbsoluteError,
     Gamma,
@@ -25,6 +24,7 @@ from ..losses import (
     Tweedie,
 )
 from ..losses.base import check_loss
+from ..training import Validation
 from .base import BaseRGBM, all_or_nothing
 from .convergence import warn_if_unfinished
 from .documents import ATTRIBUTES, FIT, PARAMETERS

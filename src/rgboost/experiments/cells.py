@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..boosting import Boosted, Progress, boost
 from ..losses import Squared
 from ..model import Path
 from ..selection import RandomGroups
 from ..theory.certificates.optimal import optimal_loss
+from ..training import Boosted, Progress, boost
 from .protocol import GAPS, STEPS, Budget, Part, Ready
 
 CHECKPOINTS = 120

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from ..boosting import Trace, Validation, boost
 from ..learners import Stumps
 from ..losses import Logistic
 from ..selection import RandomGroups
 from ..steps import ConstantStep
+from ..training import Trace, Validation, boost
 from .optimum import indicator_columns, smallest_loss
 from .protocol import geometric_grid
 

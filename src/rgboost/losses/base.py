@@ -53,7 +53,7 @@ class Loss(ABC):
     newton_limit: float | None = None
     """The largest leaf value that a Newton step takes; None if the curvature can vanish, so that
     there is no Newton step. Losses that have it and `curvature` have means of several runs on
-    quadratic models (`rgboost.boosting.quadratic_mean`)."""
+    quadratic models (`rgboost.engines.quadratic.quadratic_mean`)."""
 
     score_name: str = "score"
     """What pictures call the score."""

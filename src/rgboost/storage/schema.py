@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..boosting import Trace
 from ..data.mixed_bins import OTHERS
 from ..losses import Loss, Softmax
 from ..model import Coverage, StumpModel
 from ..model.category_tables import CategoryTables
+from ..training import Trace
 from .container import Entry
 from .errors import StorageError
 

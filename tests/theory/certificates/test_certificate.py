@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rgboost import RGBMClassifier, RGBMRegressor
-from rgboost.boosting import boost
 from rgboost.learners import Dictionary, Stumps
 from rgboost.losses import Huber, Logistic, Ridged, Squared
 from rgboost.model import Path
@@ -24,6 +23,7 @@ from rgboost.theory.certificates.stopping import StopAtGap
 from rgboost.theory.certificates.training import Training
 from rgboost.theory.dual.ground import Effort
 from rgboost.theory.dual.search import Searcher
+from rgboost.training import boost
 from tests.data_strategies import problems
 from tests.theory.certificates.test_optimal import best_loss, explicit, one_thread  # noqa: F401
 

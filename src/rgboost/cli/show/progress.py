@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from ...boosting import Progress
+    from ...training import Progress
 
 
 class Lines:
@@ -37,7 +37,7 @@ class Lines:
         if progress is None:
             return
         self._printed_at = progress.seconds
-        from ...boosting.callbacks import describe_losses
+        from ...training.callbacks import describe_losses
 
         where = f"iteration {progress.iteration} of {progress.n_iter}"
         typer.echo(f"{where}  {describe_losses(progress)}", err=True)
@@ -65,6 +65,6 @@ def reporter() -> Any:
         return Lines()
     from rich.console import Console
 
-    from ...boosting import ProgressBar
+    from ...training import ProgressBar
 
     return ProgressBar("fit", Console(stderr=True))

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._core.memory import memory_budget
 from ..._core.team import Team
-from ...boosting.direct import team_size
+from ...engines.direct.direct import team_size
 from ...learners.sparse_stumps import SparseStumps
 from ...learners.stumps import PreparedStumps
 from ...selection import SelectionRule

@@ -27,11 +27,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..._core.team import Team
-from ...boosting.path_tables import path_tables
-from ...boosting.statistics import MOST_BINS, MemoryStatistics
 from ...learners.stumps import PreparedStumps
 from ...losses import Squared
 from ...selection import AllLearners, RandomLearners, SelectionRule
+from ...statistics.memory import MOST_BINS, MemoryStatistics
+from ...statistics.path_tables import path_tables
 from .._validation import Floats
 from ..dual.span import fill_codes
 from ..norms import StructuredNorm, infinity_norm

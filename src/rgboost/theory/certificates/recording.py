@@ -9,9 +9,9 @@ from typing import Any
 
 from ..._core.team import check_n_jobs
 from ..._core.validation import check_count
-from ...boosting import Progress
-from ...boosting.problem import with_offset
+from ...engines.problem import with_offset
 from ...model import Path
+from ...training import Progress
 from ..dual.ground import Ground
 from ..dual.span import Span
 from .certificate import Certificate, certify, make_effort

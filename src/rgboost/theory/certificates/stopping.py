@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..._core.validation import check_count, check_positive
-from ...boosting import Progress
+from ...training import Progress
 from .certificate import Certificate
 from .recording import Certifier
 

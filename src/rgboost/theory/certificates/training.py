@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from ..._core.team import Team
-from ...boosting import Boosted
-from ...boosting.direct import team_size
-from ...boosting.path_tables import path_tables
-from ...boosting.statistics import MOST_BINS
+from ...engines.direct.direct import team_size
 from ...estimators.base import BaseRGBM
 from ...learners.base import LearnerFamily, Prepared
 from ...learners.dictionary import PreparedDictionary
 from ...losses import Loss, Softmax
 from ...model import Path
+from ...statistics.memory import MOST_BINS
+from ...statistics.path_tables import path_tables
+from ...training import Boosted
 from ..dual.ground import Ground
 from ..dual.span import MatrixSpan, Span, StumpSpan, Vector, orthonormal_span, span_of
 
@@ -45,7 +45,7 @@ def one_blas_thread() -> Any:
 
 
 class Snapshot(Protocol):
-    """A run of boosting as far as it got: what `rgboost.boosting.Progress.snapshot` gives."""
+    """A run of boosting as far as it got: what `rgboost.training.Progress.snapshot` gives."""
 
     @property
     def prepared(self) -> Prepared: ...

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..._core.jit import kernel, scalar
-from ...boosting.rows import TILE
 from ...learners.kernels import Scratch, accumulate, scratch_size
 from ...learners.stump_statistics import add_table
+from ...statistics.rows import TILE
 
 _TOGETHER = 3
 

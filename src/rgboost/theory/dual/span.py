@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 
 from ..._core.jit import kernel
 from ..._core.team import Team, wait_for_all
-from ...boosting.row_gram import MOST_BINS_IN_ALL, RowBins, add_pairs, make_row_bins
-from ...boosting.statistics import MOST_BINS, MemoryStatistics, expanded_type, weigh_bins
 from ...learners.base import Prepared
 from ...learners.dense_stumps import DenseStumps
 from ...learners.dictionary import DenseDictionary, PreparedDictionary
@@ -33,6 +31,8 @@ from ...learners.sparse_stumps import SparseStumps
 from ...learners.stump_statistics import expand_codes, joint_bins
 from ...learners.stumps import PreparedStumps
 from ...losses import Squared
+from ...statistics.memory import MOST_BINS, MemoryStatistics, expanded_type, weigh_bins
+from ...statistics.row_gram import MOST_BINS_IN_ALL, RowBins, add_pairs, make_row_bins
 from .products import add_row_bins, multiply_dense
 
 Vector = NDArray[np.float64]
@@ -138,7 +138,7 @@ class StumpSpan(Span):
         self.team = self.statistics.team = team
 
     def tables(self, t: Vector) -> Vector:
-        """Tables of all features, as `rgboost.boosting.statistics` lays them out."""
+        """Tables of all features, as `rgboost.statistics.memory` lays them out."""
         tables = np.zeros(self.n_bins)
         tables[self.at] = t
         if self.signed:

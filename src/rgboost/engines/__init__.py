@@ -1,0 +1,1 @@
+"""Engines: Algorithm 2 on rows, on statistics of them, and on quadratic models of the loss."""

@@ -1,0 +1,1 @@
+"""The direct engine: every iteration works on the rows."""

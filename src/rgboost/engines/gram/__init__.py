@@ -1,0 +1,1 @@
+"""The Gram engine: iterations on statistics of the rows, for the squared loss."""

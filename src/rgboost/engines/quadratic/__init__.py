@@ -1,0 +1,1 @@
+"""The quadratic engine: iterations on quadratic models of a smooth loss."""

@@ -1,0 +1,1 @@
+"""Sums over rows, wherever the rows live."""

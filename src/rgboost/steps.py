@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from scipy.optimize import brentq
 
 from ._core.validation import check_not_negative, check_positive
-from .losses import Loss, Softmax
+from .losses import Loss
 from .losses.base import Vector
 
 
@@ -159,7 +159,7 @@ def default_step(loss: Loss, free_leaves: bool) -> StepRule:
     if it has a Newton step, else leaf-wise optimal values; and line search where there are no free
     leaves to set. Newton leaf values for several classes, too: sigma = 1/2 is far from their
     curvature p (1 - p) where p is small, as it is for most of many classes."""
-    if isinstance(loss, Softmax):
+    if loss.outputs > 1:
         return NewtonStep()
     if loss.smoothness is not None:
         return ConstantStep()

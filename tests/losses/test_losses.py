@@ -16,6 +16,7 @@ from rgboost.losses import (
     Poisson,
     Quantile,
     Ridged,
+    Softmax,
     Squared,
     Tweedie,
 )
@@ -337,3 +338,26 @@ def test_single_precision_does_not_overflow():
     residual, curvature = single_rows(Exponential().terms, y, f, 1.0)
     np.testing.assert_array_equal(residual, np.float32([1e30, -1e30]))
     np.testing.assert_array_equal(curvature, np.float32([1e30, 1e30]))
+
+
+def test_what_losses_say_of_themselves():
+    assert [loss for loss in LOSSES if loss.quadratic] == [Squared()]
+    assert all(loss.outputs == 1 for loss in LOSSES)
+    assert Softmax(4).outputs == 4
+    assert Logistic(0.5).for_classes(3) == Softmax(3, 0.5)
+    assert Softmax(3).for_classes(3) == Softmax(3)
+    assert Huber().for_classes(3) is None
+
+
+def test_a_subclass_with_formulas_of_its_own_says_nothing_of_its_parents():
+    class Renamed(Squared):
+        score_name = "height"
+
+    class Steeper(Squared):
+        def value(self, y, f):
+            return (y - f) ** 4
+
+    assert Renamed().quadratic
+    assert not Steeper().quadratic
+    with pytest.raises(ValueError, match="conjugate of Steeper"):
+        Steeper().conjugate()

@@ -23,7 +23,7 @@ from ..engines.problem import with_offset
 from ..engines.quadratic.quadratic_mean import quadratic_obstacle
 from ..learners import LearnerFamily, Monotone, Stumps
 from ..learners.base import Additive
-from ..losses import Loss, Softmax, Squared
+from ..losses import Loss
 from ..selection import RandomThresholds, SelectionRule, check_selection
 from ..steps import NewtonStep, StepRule, check_step, default_step
 from ..training import Boosted, LogProgress, ProgressBar, RunState, Trace, boost
@@ -190,7 +190,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
                 f"min_weight_fraction_leaf={least!r} is not known; use a share from 0 to 0.5 or "
                 "'auto'."
             )
-        if type(loss) is not Squared or n_rows < ROWS_OF_MEAN:
+        if not loss.quadratic or n_rows < ROWS_OF_MEAN:
             return 0.0
         return (LEAST_ROWS - 0.5) / n_rows  # shares of whole rows are rounded
 
@@ -245,7 +245,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
 
     def _rate(self, n_rows: int, loss: Loss) -> float:
         """The learning rate of a single run."""
-        if isinstance(loss, Softmax):
+        if loss.outputs > 1:
             many = n_rows >= ROWS_OF_MEAN
             return self._given_rate(LONG_STEPS_OF_CLASSES if many else SHORT_STEPS_OF_CLASSES)
         long = n_rows >= self._many_rows and not isinstance(self._step_rule(loss), NewtonStep)
@@ -253,7 +253,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
 
     def _rate_of_mean(self, n_rows: int, selection: SelectionRule, loss: Loss) -> float:
         """The learning rate of the mean of several runs."""
-        if isinstance(selection, RandomThresholds) and type(loss) is Squared:
+        if isinstance(selection, RandomThresholds) and loss.quadratic:
             return self._given_rate(STEPS_OF_THRESHOLDS)
         if quadratic_obstacle(loss, self._step_rule(loss), SHORT_STEPS, self.engine) is not None:
             return self._rate(n_rows, loss)  # steps are those of a single run

@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._core.validation import check_not_negative
-from ..losses import Exponential, Logistic, Loss, Ridged, Softmax
+from ..losses import Exponential, Logistic, Loss, Ridged
 from ..losses.base import check_loss
 from ..training import Validation
 from .base import BaseRGBM, all_or_nothing
@@ -135,10 +135,9 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         exponential = Ridged(Exponential(), ridge) if ridge else Exponential()
         loss = check_loss(self.loss, {"logistic": Logistic(ridge), "exponential": exponential})
         n_classes = len(self.classes_)
-        if n_classes == 2 or isinstance(loss, Softmax):
-            return loss
-        if isinstance(loss, Logistic):
-            return Softmax(n_classes, loss.ridge)
+        found = loss if n_classes == 2 else loss.for_classes(n_classes)
+        if found is not None:
+            return found
         raise ValueError(
             f"loss={self.loss!r} is for two classes, and y has {n_classes}; use loss='logistic'."
         )

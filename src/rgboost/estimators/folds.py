@@ -21,7 +21,6 @@ from .._core.validation import check_count
 from ..engines.direct.row_mean import boost_row_mean, rows_are_faster
 from ..engines.problem import rows_of
 from ..engines.quadratic.quadratic_mean import boost_quadratic_mean
-from ..losses import Softmax, Squared
 from ..selection import SelectionRule
 from ..training import Boosted, EarlyStopping
 from ..training.callbacks import Callback
@@ -124,7 +123,7 @@ class FoldPlan:
         rule = self.stopping.rule_of_mean(rows, settings["learning_rate"])
         folds = {**self._folds(rows, settings, rule), "n_iter": MOST_ROUNDS}
         ways: list[Callable[..., Boosted | None]] = [boost_quadratic_mean]
-        if type(settings["loss"]) is Squared:  # where memory is short, one Gram matrix for all runs
+        if settings["loss"].quadratic:  # where memory is short, one Gram matrix for all runs
             ways = [boost_mean, boost_quadratic_mean]
         how = ("selection", "loss", "step", "learning_rate", "engine")
         if rows_are_faster(rows.X.shape, *(settings[name] for name in how)):
@@ -168,7 +167,7 @@ class FoldPlan:
                 "cv has all rows with a positive sample_weight in one fold; use folds that have "
                 "such rows in at least two."
             )
-        if isinstance(settings["loss"], Softmax):
+        if settings["loss"].outputs > 1:
             check_classes_of_folds(y.astype(np.int64), fold)
         return {
             "X": X,

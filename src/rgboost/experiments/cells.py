@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..losses import Squared
 from ..model import Path
 from ..selection import RandomGroups
 from ..theory.certificates.optimal import optimal_loss
@@ -99,7 +98,7 @@ def extra_cells(part: Part, t: int, seed: int) -> list[Cell]:
     """
     if not few_bins(part) or len(part.y_train) <= t:
         return []
-    engine = "gram" if isinstance(part.loss, Squared) else "surrogate"
+    engine = "gram" if part.loss.quadratic else "surrogate"
     return [Cell("constant", t, seed, engine)]
 
 
@@ -156,7 +155,7 @@ def _on_test_rows(
             done = m
         losses.append(float(part.loss.value(part.y_test, score).mean()))
         errors.append(float(np.mean(part.y_test * score <= 0.0)))
-    return losses, None if isinstance(part.loss, Squared) else errors
+    return losses, None if part.loss.quadratic else errors
 
 
 def _reached(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from . import kernels
+from .conjugates.base import Conjugate
 
 Vector = NDArray[np.float64]
 
@@ -57,6 +58,12 @@ class Loss(ABC):
 
     score_name: str = "score"
     """What pictures call the score."""
+
+    outputs: int = 1
+    """How many scores a row has: 1, or one for each class."""
+
+    quadratic: bool = False
+    """Whether l(y, f) = (y - f)^2 / 2: models then depend on the labels by sums over rows alone."""
 
     translation_invariant: bool = False
     """Whether l(y + c, f + c) = l(y, f) for all c: labels can be centred before they are summed."""
@@ -121,6 +128,25 @@ class Loss(ABC):
     def check_labels(self, y: Vector) -> None:
         """Raise ValueError if the loss is not defined for these labels."""
         return
+
+    def conjugate(self) -> Conjugate:
+        r"""The conjugate :math:`l^*(y, u) = \sup_f\, (u f - l(y, f))`, for certificates."""
+        raise ValueError(
+            f"the conjugate of {self!r} is not known; use Squared, Huber, Logistic or Exponential "
+            "of rgboost.losses, or one of them inside Ridged."
+        )
+
+    def for_classes(self, n_classes: int) -> Loss | None:
+        """The loss of more than two classes that this one is the case of two of; None: none."""
+        return None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """What a loss says of its formulas does not hold for a subclass that has others."""
+        super().__init_subclass__(**options)
+        if vars(cls).keys() & {"value", "residual", "curvature", "terms"}:
+            for name in ("quadratic", "conjugate", "for_classes"):
+                if name not in vars(cls):
+                    setattr(cls, name, vars(Loss)[name])
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

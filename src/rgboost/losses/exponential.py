@@ -10,6 +10,7 @@ from scipy.special import expit, logit
 
 from .._core.math import EXPONENT_MIN, exp
 from .base import BinaryLoss, Vector
+from .conjugates.closed_forms import ExponentialConjugate
 from .kernels import evaluate
 
 EXPONENT_MAX = 300.0
@@ -59,3 +60,6 @@ class Exponential(BinaryLoss):
     def inverse_link(self, f: Vector) -> Vector:
         """P(y = +1), from the minimiser of the expected loss, half the log-odds."""
         return np.asarray(expit(2.0 * np.asarray(f)))
+
+    def conjugate(self) -> ExponentialConjugate:
+        return ExponentialConjugate(self)

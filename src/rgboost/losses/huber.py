@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from .._core.validation import check_positive
 from .base import CompiledLoss
+from .conjugates.closed_forms import HuberConjugate
 from .kernels import evaluate
 
 
@@ -37,6 +38,9 @@ class Huber(CompiledLoss):
     @property
     def terms(self) -> HuberTerms:
         return HuberTerms(self.delta)
+
+    def conjugate(self) -> HuberConjugate:
+        return HuberConjugate(self)
 
     def __repr__(self) -> str:
         return f"Huber(delta={self.delta:g})"

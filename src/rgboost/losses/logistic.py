@@ -19,7 +19,10 @@ from .._core.math import (
 )
 from .._core.validation import check_not_negative
 from .base import BinaryLoss, Vector
+from .conjugates.base import Conjugate
+from .conjugates.logistic import LogisticConjugate, RidgedLogisticConjugate
 from .kernels import evaluate, evaluate_single, sum_of_losses
+from .softmax import Softmax
 
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 
@@ -107,6 +110,13 @@ class Logistic(BinaryLoss):
     def inverse_link(self, f: Vector) -> Vector:
         """P(y = +1)."""
         return np.asarray(expit(f))
+
+    def conjugate(self) -> Conjugate:
+        plain = LogisticConjugate(Logistic(0.0))
+        return RidgedLogisticConjugate(self, plain, self.ridge) if self.ridge else plain
+
+    def for_classes(self, n_classes: int) -> Softmax:
+        return Softmax(n_classes, self.ridge)
 
     def __repr__(self) -> str:
         return f"Logistic(ridge={self.ridge:g})"

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from .._core.validation import check_positive
 from .base import CompiledLoss, Vector
+from .conjugates.ridged import RidgedConjugate
 from .kernels import evaluate
 
 
@@ -65,6 +66,9 @@ class Ridged(CompiledLoss):
 
     def check_labels(self, y: Vector) -> None:
         self.inner.check_labels(y)
+
+    def conjugate(self) -> RidgedConjugate:
+        return RidgedConjugate(self, self.inner.conjugate(), self.ridge)
 
     def __repr__(self) -> str:
         return f"Ridged({self.inner!r}, ridge={self.ridge:g})"

@@ -46,6 +46,10 @@ class Softmax(Loss):
         return self.ridge
 
     @property
+    def outputs(self) -> int:  # type: ignore[override]
+        return self.n_classes
+
+    @property
     def terms(self) -> SoftmaxTerms:
         return SoftmaxTerms(self.ridge)
 
@@ -122,6 +126,9 @@ class Softmax(Loss):
                 f"{self!r} expects labels 0 to {self.n_classes - 1}, got {wrong[0]:g}; "
                 "encode the classes as numbers, or use RGBMClassifier, which does it."
             )
+
+    def for_classes(self, n_classes: int) -> Softmax:
+        return self
 
     def __repr__(self) -> str:
         return f"Softmax({self.n_classes}, ridge={self.ridge:g})"

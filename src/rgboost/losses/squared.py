@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .base import CompiledLoss, Vector
+from .conjugates.closed_forms import SquaredConjugate
 from .kernels import evaluate
 
 
@@ -24,6 +25,7 @@ def _evaluate(terms, y, f):
 class Squared(CompiledLoss):
     """l(y, f) = (y - f)^2 / 2: 1-smooth and 1-strongly convex."""
 
+    quadratic = True
     translation_invariant = True
     smoothness = 1.0
     strong_convexity = 1.0
@@ -34,3 +36,6 @@ class Squared(CompiledLoss):
         self, y: Vector, weight: Vector | None = None, offset: Vector | None = None
     ) -> float:
         return float(np.average(y if offset is None else y - offset, weights=weight))
+
+    def conjugate(self) -> SquaredConjugate:
+        return SquaredConjugate(self)

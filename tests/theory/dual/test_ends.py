@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from rgboost.losses import Logistic
-from rgboost.theory.dual.conjugate import conjugate
 from rgboost.theory.dual.ends import put_at_ends, square_outside
 
 LOW, HIGH = np.array([-1.0, -1.0, 0.0, 0.0, -1.0]), np.array([0.0, 0.0, 1.0, 1.0, 0.0])
@@ -36,11 +35,11 @@ def test_the_squared_distance_from_the_domain():
 
 @pytest.mark.parametrize("ridge", [1e-4, 0.01])
 def test_beyond_the_soft_domain_an_excess_grows_as_the_stiffness_says(ridge):
-    c = conjugate(Logistic(ridge))
+    c = Logistic(ridge).conjugate()
     y, f = np.array([1.0, 1.0]), np.array([3.0, -2.0])
     low, high = c.soft_domain(y, f)
     x = 2000 * ridge  # far enough to hide the slope at the end
     for end, sign in ((low, -1.0), (high, 1.0)):
         at, beyond = c.excess(y, f, end), c.excess(y, f, end + sign * x)
         np.testing.assert_allclose(beyond - at, 0.5 * c.stiffness * x * x, rtol=0.1)
-    assert conjugate(Logistic(0.0)).stiffness == np.inf
+    assert Logistic(0.0).conjugate().stiffness == np.inf

@@ -15,7 +15,7 @@ from ...engines.direct.direct import team_size
 from ...estimators.base import BaseRGBM
 from ...learners.base import LearnerFamily, Prepared
 from ...learners.dictionary import PreparedDictionary
-from ...losses import Loss, Softmax
+from ...losses import Loss
 from ...model import Path
 from ...statistics.memory import MOST_BINS
 from ...statistics.path_tables import path_tables
@@ -132,7 +132,8 @@ def training_of(
 ) -> tuple[Training, Path | None, Vector | None, Vector | None]:
     """(training, path or scores, training losses if known) of an outcome of `boost` or an
     estimator."""
-    if isinstance(getattr(fitted, "loss_", loss), Softmax):
+    found = getattr(fitted, "loss_", loss)
+    if found is not None and found.outputs > 1:
         raise ValueError(
             "certificates are for models with one score a row; this one has more than two classes."
         )

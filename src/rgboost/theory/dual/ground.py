@@ -6,7 +6,7 @@ any v, the Fenchel-Young inequality, summed over the rows, says for every other 
 .. math:: L(f') \ge \langle v, f' \rangle - \sum_i w_i l^*(y_i, v_i)
           = L(f) - \sum_i w_i e(y_i, f_i, v_i) + \langle v, f' - f \rangle,
 
-with the excess e of `theory.dual.conjugate`. f' - f lies in V, so the last term is 0 if v is
+with the excess e of `rgboost.losses.conjugates`. f' - f lies in V, so the last term is 0 if v is
 orthogonal to V: then no combination of weak-learners has a loss below L(f) less the sum of
 excesses. v comes from Newton's step at f (`theory.dual.projection`), and the excesses are of the
 order of its decrement: the bound is as good as f is close to the optimum. Any f serves, so the
@@ -44,9 +44,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...losses import Loss, Squared
+from ...losses import Loss
 from ...losses.kernels import evaluate_rows
-from .conjugate import conjugate
 from .ends import square_outside
 from .projection import Factor
 from .span import Span, Vector
@@ -67,15 +66,11 @@ class Ground:
     kept_factor: Factor | None = None
 
     def __post_init__(self) -> None:
-        self.conjugate = conjugate(self.loss)
+        self.conjugate = self.loss.conjugate()
         self.total_weight = float(self.weight.sum())
         self.root = math.sqrt(self.total_weight)
         self.squares = self.span.squares(self.weight)
         self.domain = self.conjugate.domain(self.y)
-
-    @property
-    def quadratic(self) -> bool:
-        return type(self.loss) is Squared
 
     def evaluate(self, f: Vector) -> tuple[Vector, Vector, Vector]:
         """Losses, residuals and curvatures of the rows."""
@@ -88,7 +83,7 @@ class Ground:
         return float((self.weight * self.conjugate.excess(self.y, f, v)).sum())
 
     def factor(self, curvature: Vector) -> Factor:
-        if not self.quadratic:
+        if not self.loss.quadratic:
             return Factor(self.span, self.span.gram(self.weight * curvature))
         if self.kept_factor is None:  # the curvature is 1 for every model
             self.kept_factor = Factor(self.span, self.span.gram(self.weight))

@@ -73,7 +73,7 @@ class Searcher:
         self.found = Search(score, loss, score, loss, np.zeros(n), loss, excess=math.inf)
         self.optimise = effort.tightness == 1.0
         self.far = effort.enough if self.optimise else _FAR
-        if ground.quadratic or (self.optimise and ground.exact):
+        if ground.loss.quadratic or (self.optimise and ground.exact):
             self.far = math.inf  # v is no extrapolation, or there is time for every bound
         self.spread = float(np.std(score))
         self.flat = _FLAT
@@ -182,7 +182,7 @@ class Searcher:
         found.steps += 1
         self.go_on = None
         squares = (
-            ground.squares if ground.quadratic else ground.span.squares(ground.weight * metric)
+            ground.squares if ground.loss.quadratic else ground.span.squares(ground.weight * metric)
         )
         system = System(ground.span, ground.weight, Diagonal(squares))
         step = self._solve(system, gradient, metric, self._rough)

@@ -1,4 +1,4 @@
-r"""The excess of the logistic loss, eight rows at a time (see `theory.dual.conjugate`).
+r"""The conjugate of the logistic loss, and its excess, eight rows at a time.
 
 In terms of the margin m = y f and :math:`q = -y u`, the derivative of log(1 + exp(-m)) is -p(m),
 p(m) = 1/(1 + exp(m)), and the excess is the Kullback-Leibler divergence of two coins,
@@ -12,11 +12,50 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlog1py, xlogy
+
 from ..._core.jit import kernel, scalar
 from ..._core.math import EXPONENT_MIN, exp, log, twice_artanh
+from .base import Conjugate, Vector, contiguous
+from .ridged import RidgedConjugate
 
 _CLOSE = 0.5
 """Share of a probability below which a change of it is computed as a change."""
+
+
+class LogisticConjugate(Conjugate):
+    r"""Of log(1 + exp(-y f)): with :math:`q = -y u \in [0, 1]`,
+
+    .. math:: l^* = q \log q + (1 - q) \log(1 - q), \qquad
+              e = q \log\frac{q}{p} + (1 - q) \log\frac{1 - q}{1 - p},
+
+    where p = 1/(1 + exp(y f)): the Kullback-Leibler divergence of two coins.
+    """
+
+    def domain(self, y: Vector) -> tuple[Vector, Vector]:
+        return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
+
+    def value(self, y: Vector, u: Vector) -> Vector:
+        q = np.clip(-y * u, 0.0, 1.0)
+        return self._unless_outside(y, u, xlogy(q, q) + xlog1py(1.0 - q, -q))
+
+    def excess(self, y: Vector, f: Vector, u: Vector) -> Vector:
+        divergence = np.empty(len(y))
+        fill_divergence(*contiguous(y, f, u), divergence)
+        return divergence
+
+
+class RidgedLogisticConjugate(RidgedConjugate):
+    """Of log(1 + exp(-y f)) + ridge/2 f^2: a start that is known, and a loop of its own."""
+
+    def _plain_derivatives(
+        self, y: Vector, f: Vector, u: Vector, slack: float
+    ) -> tuple[Vector, NDArray[np.bool_]]:
+        v, enough = np.empty(len(y)), np.empty(len(y), np.bool_)
+        fill_ridged_derivatives(self.ridge, slack, y, f, u, v, enough)
+        return v, enough
 
 
 @scalar()

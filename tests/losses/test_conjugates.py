@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy.special import xlogy
 
 from rgboost.losses import Exponential, Huber, Logistic, Loss, Ridged, Squared
-from rgboost.theory.dual import conjugate as conjugates
-from rgboost.theory.dual.conjugate import conjugate, fill_maximisers
-from rgboost.theory.dual.logistic_excess import fill_divergence, fill_ridged_derivatives
+from rgboost.losses.conjugates import ridged
+from rgboost.losses.conjugates.logistic import fill_divergence, fill_ridged_derivatives
+from rgboost.losses.conjugates.ridged import fill_maximisers
 
 REAL = [Squared(), Huber(0.7), Ridged(Squared(), 0.3), Ridged(Huber(0.5), 0.01)]
 LOGISTIC = [Logistic(0.0), Logistic(1e-4), Logistic(0.1), Logistic(2.0)]
@@ -34,7 +34,7 @@ scores = st.floats(-15.0, 15.0)
 @given(st.sampled_from(ALL), scores, scores, st.floats(0.0, 1.0))
 def test_the_inequality_of_fenchel_and_young(loss, label, score, share):
     y, f = labels(loss, np.array([label])), np.array([score])
-    c = conjugate(loss)
+    c = loss.conjugate()
     u = domain_points(c, y, share)
     value, at_u = loss.value(y, f), c.value(y, u)
     scale = np.abs(value) + np.abs(at_u) + np.abs(u * f) + 1.0
@@ -50,7 +50,7 @@ def test_the_inequality_of_fenchel_and_young(loss, label, score, share):
 def test_equality_at_the_derivative(loss, label, score):
     y, f = labels(loss, np.array([label])), np.array([score])
     u = -loss.residual(y, f)
-    c = conjugate(loss)
+    c = loss.conjugate()
     scale = np.abs(loss.value(y, f)) + np.abs(u * f) + 1.0
     assert loss.value(y, f) + c.value(y, u) == pytest.approx(u * f, abs=1e-12 * scale[0])
     assert c.excess(y, f, u) <= 1e-15 * scale
@@ -58,7 +58,7 @@ def test_equality_at_the_derivative(loss, label, score):
 
 @pytest.mark.parametrize("loss", ALL, ids=repr)
 def test_the_conjugate_is_a_supremum(loss):
-    c = conjugate(loss)
+    c = loss.conjugate()
     y = labels(loss, np.linspace(-2.0, 2.0, 7))
     u = domain_points(c, y, np.linspace(0.03, 0.97, 7))
     for i in range(len(y)):
@@ -82,12 +82,12 @@ def test_outside_of_the_domain_the_conjugate_is_infinite():
         (Logistic(0.0), 0.1),
         (Logistic(0.0), -1.1),
     ]:
-        c = conjugate(loss)
+        c = loss.conjugate()
         assert c.value(one, u * one)[0] == np.inf
         assert c.excess(one, 0.3 * one, u * one)[0] == np.inf
-    assert conjugate(Exponential()).value(one, 0.1 * one)[0] == np.inf
+    assert Exponential().conjugate().value(one, 0.1 * one)[0] == np.inf
     for loss in (Squared(), Logistic(1e-4), Ridged(Huber(0.5), 0.1)):
-        assert np.isfinite(conjugate(loss).value(one, -5.0 * one)[0])
+        assert np.isfinite(loss.conjugate().value(one, -5.0 * one)[0])
 
 
 def test_an_inaccurate_maximiser_makes_the_excess_larger_not_smaller(monkeypatch):
@@ -95,12 +95,12 @@ def test_an_inaccurate_maximiser_makes_the_excess_larger_not_smaller(monkeypatch
     y, f = np.where(rng.random(200) < 0.5, 1.0, -1.0), rng.normal(size=200) * 3
     loss = Ridged(Logistic(0.0), 0.01)
     u = -loss.residual(y, f) + 0.3 * rng.normal(size=200)
-    exact = loss.value(y, f) + conjugate(loss).value(y, u) - u * f
+    exact = loss.value(y, f) + loss.conjugate().value(y, u) - u * f
     previous = exact
     for steps, slack in [(200, 1e-3), (2, 1e-1), (0, 1e9)]:
-        monkeypatch.setattr(conjugates, "_PLAIN_STEPS", min(steps, 3))
-        monkeypatch.setattr(conjugates, "_SLACK", slack)
-        looser = conjugate(loss).excess(y, f, u)
+        monkeypatch.setattr(ridged, "_PLAIN_STEPS", min(steps, 3))
+        monkeypatch.setattr(ridged, "_SLACK", slack)
+        looser = loss.conjugate().excess(y, f, u)
         assert (looser >= exact - 1e-12).all()
         assert looser.sum() >= previous.sum() - 1e-9
         previous = looser
@@ -116,7 +116,7 @@ def test_losses_without_a_known_conjugate_say_so():
             return 4 * (y - f) ** 3
 
     with pytest.raises(ValueError, match="conjugate of Own"):
-        conjugate(Own())
+        Own().conjugate()
 
 
 @pytest.mark.kernel

@@ -38,10 +38,11 @@ LAYERS = {
     "losses": """kernels conjugates base log_link squared huber log_cosh quantile absolute
         exponential softmax logistic poisson gamma tweedie ridged""",
     "losses/conjugates": "base closed_forms ridged logistic",
-    "model": "path category_tables stump_model dictionary_model class_model mixed coverage",
+    "model": """path path_tables category_tables stump_model dictionary_model class_model mixed
+        coverage""",
     "plot": "style room importances learning_curve shape_functions waterfall",
     "selection": "layout subset_size draws rules always thresholds weighted by_name",
-    "statistics": """path_tables rows row_gram counted_gram slots side_by_side memory short_rows
+    "statistics": """rows row_gram counted_gram slots side_by_side memory short_rows
         mixed""",
     "storage": "errors container values schema labels model_file",
     "theory": "_validation procedure norms distance dual angle guarantees certificates figures",

@@ -17,7 +17,7 @@ from rgboost.selection import (
     check_selection,
 )
 from rgboost.theory import chosen_distribution
-from rgboost.theory.angle.stump_gram import stump_norm
+from rgboost.theory.norms import norm_of_layout
 
 
 def layout(counts, groups=None, names=None):
@@ -179,4 +179,4 @@ def test_the_theory_is_for_uniform_draws():
         chosen_distribution(np.ones(3), RandomLearnersAndAlways(1, [0]))
     for rule in (WeightedGroups(1), RandomLearnersAndAlways(1, [0])):
         with pytest.raises(ValueError, match="is not one of the paper's rules"):
-            stump_norm(Stumps().prepare(np.eye(3)), rule)
+            norm_of_layout(rule, Stumps().prepare(np.eye(3)).layout)

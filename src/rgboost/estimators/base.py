@@ -196,10 +196,10 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
 
     def _constrained_family(self, loss: Loss, n_rows: int) -> LearnerFamily:
         """The weak-learners that boosting chooses from: those that the constraints allow."""
-        family = self._learner_family(loss, n_rows)
+        family: Any = self._learner_family(loss, n_rows)
         if self.monotone_constraints is None:
             return family
-        if not isinstance(family, Stumps):
+        if not family.monotone:
             raise ValueError(
                 f"monotone_constraints need stumps, and learner is {family!r}; "
                 "use learner='stumps' or monotone_constraints=None."
@@ -213,13 +213,11 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
             shape=(len(rows.present), rows.X.shape[1]), spread=spread,
         )  # fmt: skip
 
-    def _ways_to_a_mean(
-        self, rows: TrainingRows, learner: LearnerFamily, loss: Loss
-    ) -> list[dict[str, Any]]:
+    def _ways_to_a_mean(self, rows: TrainingRows, learner: Any, loss: Loss) -> list[dict[str, Any]]:
         """Settings of the means of several runs that are fitted. Whether few random thresholds are
         better differs much between sets with categories or missing values: there both are tried."""
         rules = [self._selection_rule(rows)]
-        if type(learner) is Stumps and can_be_dense(rows.X):
+        if learner.by_statistics and can_be_dense(rows.X):
             spread = self._selection_rule(rows, spread=True)
             if can_be_plain(rows.X, learner):
                 rules = [spread]
@@ -238,9 +236,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         if self.step != "auto":
             return check_step(self.step)
         learner = self.learner
-        free = not isinstance(learner, LearnerFamily) or (
-            isinstance(learner, Stumps) and learner.leaves == "free"
-        )
+        free = not isinstance(learner, LearnerFamily) or learner.free_leaves
         return default_step(loss, free and self.monotone_constraints is None)
 
     def _rate(self, n_rows: int, loss: Loss) -> float:
@@ -322,7 +318,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         self._run_state, self._seeds = boosted.state, seeds
         self.has_offset_ = rows.offset is not None
         self.coverage_ = boosted.prepared.coverage(
-            boosted.model, boosted.trace.path(boosted.best_iteration).learner
+            boosted.model, boosted.trace.path(boosted.best_iteration)
         )
         found: tuple[Additive, Trace] = among_all(boosted, columns, n_features)
         self.model_, self.trace_ = found

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Path
 from ..selection import RandomGroups
 from ..theory.certificates.optimal import optimal_loss
 from ..training import Boosted, Progress, boost
@@ -150,8 +149,7 @@ def _on_test_rows(
     losses, errors, done = [], [], 0
     for m in at:
         if m > done:
-            piece = Path(path.learner[done:m], path.left[done:m], path.right[done:m])
-            score += boosted.prepared.model(piece, 0.0).score(part.X_test)
+            score += boosted.prepared.model(path.part(done, m), 0.0).score(part.X_test)
             done = m
         losses.append(float(part.loss.value(part.y_test, score).mean()))
         errors.append(float(np.mean(part.y_test * score <= 0.0)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from .._core.one_line import brief, shortened
 from .._core.svg import row_of
 from ..data.mixed_bins import OTHERS, find_categories
-from ..model import ClassStumpModel, Coverage, StumpModel
+from ..model import Coverage
 from .pictures import global_pictures, shape_picture
 from .scale import SCORE, Scale
 
@@ -172,20 +171,31 @@ class GlobalExplanation:
         scale: Scale = SCORE,
     ) -> GlobalExplanation:
         """From the tables of a fitted model; ``labels[g]`` are those of feature g's categories."""
-        if not isinstance(model, StumpModel | ClassStumpModel) or coverage is None:
+        if coverage is None:
             raise TypeError(
                 "Only models of stumps have shape functions; this one is a combination of a "
                 "dictionary's columns, see model_.coef."
             )
-        several = isinstance(model, ClassStumpModel)
-        wide: StumpModel = model.wide if isinstance(model, ClassStumpModel) else model
-        classes = classes if several else None
-        functions = [
-            *_of_categories(wide, coverage, names, labels),
-            *_of_numbers(wide, coverage, names),
-        ]
-        shapes = tuple(replace(shape, classes=classes, scale=scale) for shape in functions)
-        return cls(wide.intercept, shapes, names, coverage.total, classes, scale)
+        classes = classes if np.ndim(model.intercept) else None
+        functions = tuple(
+            ShapeFunction(
+                feature=term.feature,
+                name=str(names[term.feature]),
+                cuts=term.cuts,
+                values=term.values,
+                weights=term.weights,
+                density_edges=term.edges,
+                density=term.density,
+                missing=term.missing,
+                missing_weight=term.missing_weight,
+                categories=_labels_of(term.codes, (labels or {}).get(term.feature)),
+                codes=term.codes,
+                classes=classes,
+                scale=scale,
+            )
+            for term in coverage.terms(model)
+        )
+        return cls(model.intercept, functions, names, coverage.total, classes, scale)
 
     @property
     def importances(self) -> NDArray[np.float64]:
@@ -263,61 +273,11 @@ class GlobalExplanation:
         return int(feature)
 
 
-def _of_numbers(
-    model: StumpModel, coverage: Coverage, names: Sequence[str]
-) -> Iterator[ShapeFunction]:
-    spans = zip(pairwise(model.starts), pairwise(coverage.starts), strict=True)
-    for k, ((a, b), (c, d)) in enumerate(spans):
-        g = int(model.features[k])
-        yield ShapeFunction(
-            feature=g,
-            name=str(names[g]),
-            cuts=model.cuts[a:b],
-            values=model.tables[a + k : b + k + 1],
-            weights=coverage.weights[a + k : b + k + 1],
-            density_edges=coverage.edges[c:d],
-            density=coverage.density[c + k : d + k + 1],
-            missing=_scalar(model.missing[k]),
-            missing_weight=float(coverage.missing[k]),
-        )
-
-
-def _of_categories(
-    model: StumpModel,
-    coverage: Coverage,
-    names: Sequence[str],
-    labels: Mapping[int, NDArray] | None,
-) -> Iterator[ShapeFunction]:
-    tables = model.categories
-    if tables is None:
-        return
-    none = np.empty(0)
-    for k, (a, b) in enumerate(pairwise(tables.starts)):
-        g = int(tables.features[k])
-        codes = tables.values[a:b]
-        own = None if labels is None else labels.get(g)
-        yield ShapeFunction(
-            feature=g,
-            name=str(names[g]),
-            cuts=none,
-            values=tables.tables[a:b],
-            weights=coverage.category_weights[a:b],
-            density_edges=none,
-            density=none,
-            missing=_scalar(tables.missing[k]),
-            missing_weight=float(coverage.category_missing[k]),
-            categories=_labels_of(codes, own),
-            codes=codes,
-        )
-
-
-def _labels_of(codes: NDArray[np.float64], own: NDArray | None) -> NDArray:
+def _labels_of(codes: NDArray[np.float64] | None, own: NDArray | None) -> NDArray | None:
     """The labels of categories; `OTHERS_LABEL` for those that share a value."""
+    if codes is None:
+        return None
     shared = len(codes) > 0 and codes[-1] == OTHERS
     alone = codes[:-1] if shared else codes
     labels = alone if own is None else own[alone.astype(np.intp)]
     return np.array([*labels.tolist(), OTHERS_LABEL], dtype=object) if shared else labels
-
-
-def _scalar(value: Any) -> Any:
-    return float(value) if np.ndim(value) == 0 else value

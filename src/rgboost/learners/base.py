@@ -42,6 +42,13 @@ class Prepared(ABC):
     sums_by_rows: bool = False
     """Whether `kernels.accumulate` does something."""
 
+    sparse: bool = False
+    """Whether ``arrays`` hold the stored entries of sparse rows only."""
+
+    numeric_bins: bool = False
+    """Whether weak-learners are splits of the bins of single features, without missing values and
+    categories: the entries of `coefficients` are then those of `rgboost.model.path_tables`."""
+
     set_bytes: int = 0
     """Bytes that `kernels.note_set` writes."""
 
@@ -58,7 +65,15 @@ class Prepared(ABC):
     def model(self, path: Path, intercept: Any) -> Additive:
         """Collapse a path of weak-learners into a fitted model."""
 
-    def coverage(self, model: Any, learner: NDArray[np.int64]) -> Coverage | None:
+    def columns(self, n_rows: int) -> Any:
+        """An explicit matrix whose columns are the weak-learners, not normalised; None: none."""
+        return None
+
+    def coefficients(self, path: Path) -> NDArray[np.float64]:
+        """What a path adds up to: the factors of `columns`, or tables of all features."""
+        raise NotImplementedError(f"{type(self).__name__} defines no coefficients")
+
+    def coverage(self, model: Any, path: Path) -> Coverage | None:
         """Where the training rows lie on the features of a model; None for other models."""
         return None
 
@@ -71,6 +86,15 @@ class LearnerFamily(ABC):
 
     accepts_missing: ClassVar[bool] = False
     """Whether NaN may stand for missing values in X."""
+
+    free_leaves: bool = False
+    """Whether weak-learners have two sides whose values can be set at will."""
+
+    monotone: ClassVar[bool] = False
+    """Whether `Monotone` can constrain it."""
+
+    by_statistics: ClassVar[bool] = False
+    """Whether sums over bins of features are all that boosting needs of the rows."""
 
     @abstractmethod
     def prepare(

@@ -126,6 +126,20 @@ class PreparedDictionary(Prepared):
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         return _arrays(self.family.matrix(X), self.scale, self.layout.offsets)
 
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        return isinstance(self.arrays, SparseDictionary)
+
+    def columns(self, n_rows: int) -> Any:
+        arrays = self.arrays
+        if not self.sparse:
+            return arrays.columns.T
+        parts = arrays.data, arrays.rows, arrays.indptr
+        return scipy.sparse.csc_array(parts, shape=(n_rows, len(arrays.scale)))
+
+    def coefficients(self, path: Path) -> NDArray[np.float64]:
+        return self.model(path, 0.0).coef
+
     def model(self, path: Path, intercept: float) -> DictionaryModel:
         chosen = path.learner >= 0
         column = np.flatnonzero(self.scale > 0)[path.learner[chosen]]

@@ -152,7 +152,7 @@ class PreparedMonotone(Prepared):
         self.layout = self.inner.layout
         self.cuts = self.inner.cuts
         self.cells = self.inner.cells
-        self.sums_by_rows = self.inner.sums_by_rows
+        self.sums_by_rows, self.sparse = self.inner.sums_by_rows, self.inner.sparse
         self.set_bytes = self.inner.set_bytes
 
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
@@ -164,8 +164,8 @@ class PreparedMonotone(Prepared):
     def model(self, path: Path, intercept: Any) -> Additive:
         return self.inner.model(path, intercept)
 
-    def coverage(self, model: Any, learner: NDArray[np.int64]) -> Coverage:
-        return self.inner.coverage(model, learner)
+    def coverage(self, model: Any, path: Path) -> Coverage:
+        return self.inner.coverage(model, path)
 
 
 @scratch_size.register(MonotoneStumps)

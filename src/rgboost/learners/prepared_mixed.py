@@ -46,6 +46,10 @@ class PreparedMixedStumps(Prepared):
         return isinstance(self.arrays, MixedStumps)
 
     @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        return isinstance(self.arrays, SparseMixedStumps)
+
+    @property
     def set_bytes(self) -> int:  # type: ignore[override]
         bins = self.cuts.n_values[self.cuts.categorical] + 1
         return (int(bins.max(initial=0)) + 7) // 8
@@ -74,9 +78,8 @@ class PreparedMixedStumps(Prepared):
             return ClassStumpModel.collapse_each(collapse, path, intercept)
         return collapse(path, intercept)
 
-    def coverage(self, model: Any, learner: NDArray[np.int64]) -> Coverage:
-        shape = model.wide if isinstance(model, ClassStumpModel) else model
-        return Coverage.of_mixed(shape, self.cuts)
+    def coverage(self, model: Any, path: Path) -> Coverage:
+        return Coverage.of_mixed(model.wide, self.cuts)
 
 
 def prepare_mixed(

@@ -16,6 +16,7 @@ from ..data.input.names import feature_mask
 from ..data.mixed_bins import CategoryPlan, columns_with_missing, without_missing
 from ..data.sparse_columns import as_columns, sparse_columns
 from ..model import ClassStumpModel, Coverage, Path, StumpModel
+from ..model.path_tables import path_tables
 from ..selection import Layout
 from .base import LearnerFamily, Prepared
 from .dense_stumps import DenseStumps, dense_stumps
@@ -89,6 +90,8 @@ class Stumps(LearnerFamily):
     min_frequency: int = 1
     max_categories: int | None = None
     accepts_missing: ClassVar[bool] = True
+    monotone: ClassVar[bool] = True
+    by_statistics: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_option(self.leaves, "leaves", ["free", "signed"])
@@ -111,6 +114,10 @@ class Stumps(LearnerFamily):
                 f"max_bins={self.max_bins} is too large; use at most {MOST_BINS}, "
                 "or None for every distinct value."
             )
+
+    @property
+    def free_leaves(self) -> bool:  # type: ignore[override]
+        return self.leaves == "free"
 
     def with_categorical(self, features: tuple[int, ...]) -> Stumps:
         return replace(self, categorical=features)
@@ -194,9 +201,15 @@ class PreparedStumps(Prepared):
     cuts: Cuts
     cells: float
 
+    numeric_bins = True
+
     @property
     def sums_by_rows(self) -> bool:  # type: ignore[override]
         return isinstance(self.arrays, DenseStumps)
+
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        return isinstance(self.arrays, SparseStumps)
 
     @property
     def free_leaves(self) -> bool:  # type: ignore[override]
@@ -219,6 +232,8 @@ class PreparedStumps(Prepared):
             )
         return StumpModel.collapse(self.cuts, path, intercept, self.arrays.splits.total_weight)
 
-    def coverage(self, model: Any, learner: NDArray[np.int64]) -> Coverage:
-        shape = model.wide if isinstance(model, ClassStumpModel) else model
-        return Coverage.of(shape, learner, self.cuts, float(self.arrays.splits.total_weight))
+    def coefficients(self, path: Path) -> NDArray[np.float64]:
+        return path_tables(self.layout.offsets, path.learner, path.left, path.right)
+
+    def coverage(self, model: Any, path: Path) -> Coverage:
+        return Coverage.of(model.wide, path, self.cuts, float(self.arrays.splits.total_weight))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from .._core.one_line import one_line
 from ..data.cuts import Cuts
 from ..data.mixed_bins import MixedCuts
+from .path import Path
 from .stump_model import StumpModel
 
 Vector = NDArray[np.float64]
@@ -19,6 +22,27 @@ DENSITY_CELLS = 32
 """Features with more thresholds than this have their density on evenly spaced cells."""
 
 _SHARES = np.linspace(0.0, 1.0, DENSITY_CELLS - 1)
+
+
+@dataclass(frozen=True)
+class Term:
+    """What one feature adds to the score, and where the training rows lie on it.
+
+    ``values`` has an entry for each step between ``cuts``, or for each of the categories whose
+    numbers are ``codes``; ``missing`` is what is added where x is missing. With several classes
+    these have a column for each. ``weights`` and ``missing_weight`` are those of the training rows;
+    ``edges`` and ``density`` are finer (see `Coverage`), and empty for a categorical feature.
+    """
+
+    feature: int
+    values: NDArray[np.float64]
+    missing: Any
+    weights: Vector
+    missing_weight: float
+    cuts: Vector
+    edges: Vector
+    density: Vector
+    codes: Vector | None = None
 
 
 @one_line
@@ -45,20 +69,17 @@ class Coverage:
     category_missing: Vector
 
     @classmethod
-    def of(
-        cls, model: StumpModel, learner: NDArray[np.int64], cuts: Cuts, total: float
-    ) -> Coverage:
+    def of(cls, model: StumpModel, path: Path, cuts: Cuts, total: float) -> Coverage:
         """From the weights at or below the thresholds; no pass over the rows.
 
-        ``learner`` are the weak-learners of the model's path, thresholds by their index in
-        ``cuts``.
+        ``path`` is that of the model, its weak-learners are thresholds by their index in ``cuts``.
         """
-        used = np.unique(learner)
+        used = np.unique(path.learner)
         below = cuts.left_weight[used[used >= 0]]
         starts, edges, density = _density(model.features, cuts, total)
         weights = _between(below, model.starts, total)
-        none, no_gaps = np.empty(0), np.zeros(len(model.features))
-        return cls(float(total), weights, no_gaps, starts, edges, density, none, none)
+        none, none_missing = np.empty(0), np.zeros(len(model.features))
+        return cls(float(total), weights, none_missing, starts, edges, density, none, none)
 
     @classmethod
     def of_mixed(cls, model: StumpModel, cuts: MixedCuts) -> Coverage:
@@ -89,6 +110,29 @@ class Coverage:
             category_weights=_join([found[:-1] for found in by_category]),
             category_missing=np.array([found[-1] for found in by_category], np.float64),
         )
+
+    def terms(self, model: Any) -> Iterator[Term]:
+        """The terms of the model that this is the coverage of: categorical features first."""
+        model, none = model.wide, np.empty(0)
+        tables = model.categories
+        for k, (a, b) in enumerate(pairwise(() if tables is None else tables.starts)):
+            yield Term(
+                int(tables.features[k]), tables.tables[a:b], _scalar(tables.missing[k]),
+                self.category_weights[a:b], float(self.category_missing[k]),
+                none, none, none, tables.values[a:b],
+            )  # fmt: skip
+        spans = zip(pairwise(model.starts), pairwise(self.starts), strict=True)
+        for k, ((a, b), (c, d)) in enumerate(spans):
+            now = slice(a + k, b + k + 1)
+            yield Term(
+                int(model.features[k]), model.tables[now], _scalar(model.missing[k]),
+                self.weights[now], float(self.missing[k]),
+                model.cuts[a:b], self.edges[c:d], self.density[c + k : d + k + 1],
+            )  # fmt: skip
+
+
+def _scalar(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else value
 
 
 def _density(

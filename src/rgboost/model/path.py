@@ -30,6 +30,12 @@ class Path:
     def __len__(self) -> int:
         return len(self.learner)
 
+    def part(self, start: int, stop: int) -> Path:
+        """The iterations from ``start`` on, before ``stop``."""
+        now = slice(start, stop)
+        sets = None if self.sets is None else self.sets[now]
+        return Path(self.learner[now], self.left[now], self.right[now], sets)
+
 
 def not_stored(what: str) -> AttributeError:
     """The error of somebody who asks for what only the path can tell."""

@@ -71,6 +71,11 @@ class StumpModel:
             np.where(chosen, feature, -1), path.left, path.right, when_missing,
         )  # fmt: skip
 
+    @property
+    def wide(self) -> StumpModel:
+        """Itself; see `ClassStumpModel`."""
+        return self
+
     def without_path(self) -> StumpModel:
         """The tables alone: the same scores, but no stages."""
         tables = self.categories

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._core.one_line import one_line
-from ..selection import AllLearners, RandomLearners, SelectionRule
+from ..selection import Layout, SelectionRule
 from ._validation import Floats, check_integer, check_vector
 from .procedure import (
     Groups,
@@ -189,15 +189,17 @@ def norm_of(selection: SelectionRule, K: int, groups: Groups | None = None) -> S
     groups : sequence of sequences of int, optional
         A partition of range(K); None means one group per coordinate.
     """
-    layout = coordinate_layout(K, groups)
-    if isinstance(selection, AllLearners):
-        return infinity_norm(K)
-    t, n = selection.size(layout)
+    return norm_of_layout(selection, coordinate_layout(K, groups))
+
+
+def norm_of_layout(selection: SelectionRule, layout: Layout) -> StructuredNorm:
+    """The same over the weak-learners of a family; groups are groups of its columns."""
     start, members = drawn_items(selection, layout)
-    if isinstance(selection, RandomLearners):
-        name = "ordered l1"
-    else:
-        name = "group" if t == 1 else "ordered mixed"
+    if selection.type == 0:
+        return infinity_norm(layout.n_learners)
+    t, n = selection.size(layout)
+    mixed = "group" if t == 1 else "ordered mixed"
+    name = "ordered l1" if selection.by_learner else mixed
     return StructuredNorm(name, start, members, selection_probability(n, t))
 
 

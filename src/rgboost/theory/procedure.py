@@ -12,7 +12,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..selection import Layout, RandomLearners, SelectionRule
+from ..selection import Layout, SelectionRule
 from ._validation import Floats, check_integer, check_vector
 
 Groups = Sequence[Iterable[int]]
@@ -123,15 +123,19 @@ def check_uniform(selection: SelectionRule) -> None:
 
 
 def drawn_items(selection: SelectionRule, layout: Layout) -> tuple[Indices, Indices]:
-    """The items that a rule draws t of: item g holds ``members[start[g]:start[g + 1]]``.
+    """The items that a rule draws t of: item g holds the weak-learners
+    ``members[start[g]:start[g + 1]]``.
 
-    Type 1 draws coordinates, the other types draw groups.
+    Type 1 draws weak-learners, the other types draw groups of columns.
     """
     check_uniform(selection)
-    if isinstance(selection, RandomLearners):
+    if selection.by_learner:
         every = np.arange(layout.n_learners + 1, dtype=np.int64)
         return every, every[:-1]
-    return layout.group_start, layout.members
+    sizes = np.diff(layout.offsets)[layout.members]
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    first = np.repeat(layout.offsets[layout.members] - ends[:-1], sizes)
+    return ends[layout.group_start], first + np.arange(ends[-1])
 
 
 def chosen_distribution(

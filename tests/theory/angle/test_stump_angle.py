@@ -10,7 +10,8 @@ from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLear
 from rgboost.theory import minimal_cosine_angle, norm_of
 from rgboost.theory.angle import stump_angle, stump_gram
 from rgboost.theory.angle.gram_bounds import GramFactor, ascend_by_gram, prove_eigenvalue
-from rgboost.theory.angle.stump_gram import StumpGram, stump_norm
+from rgboost.theory.angle.stump_gram import StumpGram
+from rgboost.theory.norms import norm_of_layout
 
 RULES = [AllLearners(), RandomLearners(2), RandomGroup(), RandomGroups(2)]
 LEAVES = ["signed", "free"]
@@ -208,7 +209,7 @@ def test_the_ascent_ends_where_no_linear_program_improves(rule):
     X, _ = rows(50, 3, seed=5)
     prepared = Stumps("signed", max_bins=5).prepare(X)
     B = unit(explicit(X, prepared)[0], np.ones(50))
-    norm = stump_norm(prepared, rule)
+    norm = norm_of_layout(rule, prepared.layout)
     factor = GramFactor(np.triu(B.T @ B))
     z = ascend_by_gram(factor, norm, np.random.default_rng(0), 6)[:, 0]
     c = B @ z
@@ -253,3 +254,10 @@ def test_explicit_columns_with_weights_are_repeated_rows():
         assert weighted.lower == pytest.approx(repeated.lower, rel=1e-10)
         assert times @ weighted.witness**2 == pytest.approx(1.0)
         assert (weighted.witness[times == 0] == 0.0).all()
+
+
+def test_stumps_with_missing_values_or_categories_are_refused():
+    X = np.array([[0.0, 1.0], [np.nan, 0.0], [1.0, 2.0]])
+    for family in (Stumps(), Stumps(categorical=(1,))):
+        with pytest.raises(ValueError, match=r"B is PreparedMixedStumps; pass stumps"):
+            minimal_cosine_angle(family.prepare(X), AllLearners())

@@ -33,7 +33,7 @@ def explicit(prepared, n_rows):
     """The weak-learners as columns, from their definition: thresholds and leaves."""
     cuts, splits = prepared.cuts, prepared.arrays.splits
     with Team(1) as team:
-        A = StumpSpan(prepared.arrays, n_rows, prepared.cells, team).matrix().toarray()
+        A = StumpSpan(prepared, n_rows, team).matrix().toarray()
     if not splits.signed:
         return A
     columns = []  # from bins to signed stumps: +1 left of each split, -1 right
@@ -302,3 +302,9 @@ def test_rare_bins_of_dependent_columns(seed):
     by_factor, by_products = optimal_loss(*given, exact=True), optimal_loss(*given, exact=False)
     assert by_factor.loss == pytest.approx(by_products.loss, rel=1e-12)
     assert by_factor.certificate.gap < 1e-13
+
+
+def test_stumps_with_missing_values_are_refused():
+    X = np.array([[0.0, 1.0], [np.nan, 0.0], [1.0, 2.0]])
+    with pytest.raises(ValueError, match=r"not for PreparedMixedStumps; fill in what is missing"):
+        optimal_loss(X, np.arange(3.0), Squared())

@@ -19,9 +19,9 @@ from ...learners.sparse_stumps import SparseStumps
 from ...learners.splits import weighted_splits
 from ...losses import Loss
 from ...model import Path
+from ...model.path_tables import path_tables
 from ...statistics.memory import MemoryStatistics, Vector, bins_to_left_sums
 from ...statistics.mixed import MixedStatistics, add_mixed_path, bins_to_all_slots
-from ...statistics.path_tables import path_tables
 from ...statistics.short_rows import RowStatistics, as_stored, pays_by_rows
 from ...statistics.slots import LIGHT, SlotSplits, make_slots, weighted_slots, with_noise
 from ..problem import Problem

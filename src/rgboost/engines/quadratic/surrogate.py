@@ -31,8 +31,8 @@ from ..._core.team import Team
 from ...learners.sparse_stumps import SparseStumps
 from ...learners.splits import weighted_splits
 from ...losses import Loss
+from ...model.path_tables import path_tables
 from ...statistics.memory import MOST_BINS, Gradient, Line, MemoryStatistics
-from ...statistics.path_tables import path_tables
 from ...statistics.row_gram import MOST_BINS_IN_ALL, WholeGram
 from ...training.state import Arrays
 from ..direct.step_length import ConstantRule

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._core.team import check_n_jobs
-from ...learners.stumps import PreparedStumps
+from ...learners.base import Prepared
 from ...selection import SelectionRule
 from .._validation import Floats, check_integer, check_matrix, check_vector
 from ..distance import factorise
@@ -26,7 +26,7 @@ from .stump_angle import stump_angle
 
 
 def minimal_cosine_angle(
-    B: ArrayLike | PreparedStumps,
+    B: ArrayLike | Prepared,
     selection: SelectionRule,
     groups: Groups | None = None,
     *,
@@ -94,7 +94,12 @@ def minimal_cosine_angle(
         "n_starts", n_starts, at_least=1, remedy="pass at least one direction to start from"
     )
     rng = np.random.default_rng(random_state)
-    if isinstance(B, PreparedStumps):
+    if isinstance(B, Prepared):
+        if not B.numeric_bins:
+            raise ValueError(
+                f"B is {type(B).__name__}; pass stumps that were prepared without missing values, "
+                "categories and constraints, or an explicit matrix."
+            )
         if groups is not None:
             raise ValueError(
                 "groups is for explicit matrices; prepare the stumps with groups of features: "

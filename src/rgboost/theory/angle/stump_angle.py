@@ -7,16 +7,15 @@ import numpy as np
 from ..._core.memory import memory_budget
 from ..._core.team import Team
 from ...engines.direct.direct import team_size
-from ...learners.sparse_stumps import SparseStumps
-from ...learners.stumps import PreparedStumps
+from ...learners.base import Prepared
 from ...selection import SelectionRule
 from .._validation import Floats
 from ..distance import Factors
-from ..norms import StructuredNorm, infinity_norm
+from ..norms import StructuredNorm, infinity_norm, norm_of_layout
 from .closed_forms import orthogonal_angle, orthogonal_minimiser
 from .gram_bounds import GramFactor, ascend_by_gram, most_promising, proved_bound
 from .known import ORTHOGONAL, MinimalCosineAngle, angle_of_factors
-from .stump_gram import StumpGram, stump_norm
+from .stump_gram import StumpGram
 
 _FEW = 200
 """Up to this many stumps singular values are computed; above, bounds come from a factor."""
@@ -26,7 +25,7 @@ _KEPT = 4
 
 
 def stump_angle(
-    prepared: PreparedStumps,
+    prepared: Prepared,
     selection: SelectionRule,
     weight: Floats | None,
     n_starts: int,
@@ -43,7 +42,7 @@ def stump_angle(
             "them with a smaller max_bins."
         )
     n_rows = row_count(prepared) if weight is None else len(weight)
-    norm = stump_norm(prepared, selection)
+    norm = norm_of_layout(selection, prepared.layout)
     if norm.weights[0] == norm.cumulative[-1]:  # t = G: the largest group is always drawn
         norm = infinity_norm(K)
     with Team(team_size(n_jobs, prepared.cells)) as team:
@@ -62,11 +61,11 @@ def stump_angle(
         return min(found, key=lambda angle: angle.upper)
 
 
-def row_count(prepared: PreparedStumps) -> int:
+def row_count(prepared: Prepared) -> int:
     """The rows that stumps without weights were prepared on: their number is their weight."""
     total = float(prepared.arrays.splits.total_weight)
     n_rows = round(total)
-    stored = None if isinstance(prepared.arrays, SparseStumps) else prepared.arrays.codes.shape[1]
+    stored = None if prepared.sparse else prepared.arrays.codes.shape[1]
     if n_rows != total or (stored is not None and not n_rows <= stored < n_rows + 64):
         raise ValueError(
             "sample_weight is missing: the stumps were prepared with weights; pass the same here."

@@ -27,23 +27,18 @@ from __future__ import annotations
 import numpy as np
 
 from ..._core.team import Team
-from ...learners.stumps import PreparedStumps
+from ...learners.base import Prepared
 from ...losses import Squared
-from ...selection import AllLearners, RandomLearners, SelectionRule
+from ...model.path_tables import path_tables
 from ...statistics.memory import MOST_BINS, MemoryStatistics
-from ...statistics.path_tables import path_tables
 from .._validation import Floats
 from ..dual.span import fill_codes
-from ..norms import StructuredNorm, infinity_norm
-from ..procedure import check_uniform, selection_probability
 
 
 class StumpGram:
     """The columns b_u of the stumps of a prepared family, as sums over rows."""
 
-    def __init__(
-        self, prepared: PreparedStumps, n_rows: int, weight: Floats | None, team: Team
-    ) -> None:
+    def __init__(self, prepared: Prepared, n_rows: int, weight: Floats | None, team: Team) -> None:
         self.arrays, self.n_rows = prepared.arrays, n_rows
         self.offsets = prepared.layout.offsets
         self.n_columns = int(self.offsets[-1])
@@ -132,22 +127,3 @@ class StumpGram:
         """<b_u, c> for all u."""
         left, total = self.statistics.weigh_splits(self.weight * c)
         return left * self.left_value + (total - left) * self.right_value
-
-
-def stump_norm(prepared: PreparedStumps, selection: SelectionRule) -> StructuredNorm:
-    """The norm of a selection rule over all stumps; groups are groups of features."""
-    check_uniform(selection)
-    layout = prepared.layout
-    K, offsets = layout.n_learners, layout.offsets
-    if isinstance(selection, AllLearners):
-        return infinity_norm(K)
-    t, n = selection.size(layout)
-    if isinstance(selection, RandomLearners):
-        start, members, name = np.arange(K + 1), np.arange(K), "ordered l1"
-    else:
-        owned = [np.arange(offsets[c], offsets[c + 1]) for c in layout.members]
-        members = np.concatenate(owned)
-        ends = np.concatenate([[0], np.cumsum([len(own) for own in owned])])
-        start = ends[layout.group_start]
-        name = "group" if t == 1 else "ordered mixed"
-    return StructuredNorm(name, start, members, selection_probability(n, t))

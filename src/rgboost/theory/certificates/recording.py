@@ -10,7 +10,6 @@ from typing import Any
 from ..._core.team import check_n_jobs
 from ..._core.validation import check_count
 from ...engines.problem import with_offset
-from ...model import Path
 from ...training import Progress
 from ..dual.ground import Ground
 from ..dual.span import Span
@@ -61,9 +60,8 @@ class Certifier:
                 self._known = span, training.ground(span, self.exact)
             span, ground = self._known
             span.use(team)
-            first = slice(0, iteration)
-            path = Path(now.path.learner[first], now.path.left[first], now.path.right[first])
-            return certify(ground, training.score(span, path), effort, self.radius, begun)
+            score = training.score(span, now.path.part(0, iteration))
+            return certify(ground, score, effort, self.radius, begun)
 
 
 class RecordCertificates:

@@ -14,14 +14,12 @@ from ..._core.team import Team
 from ...engines.direct.direct import team_size
 from ...estimators.base import BaseRGBM
 from ...learners.base import LearnerFamily, Prepared
-from ...learners.dictionary import PreparedDictionary
 from ...losses import Loss
 from ...model import Path
 from ...statistics.memory import MOST_BINS
-from ...statistics.path_tables import path_tables
 from ...training import Boosted
 from ..dual.ground import Ground
-from ..dual.span import MatrixSpan, Span, StumpSpan, Vector, orthonormal_span, span_of
+from ..dual.span import Span, Vector, orthonormal_span, span_of
 
 _FEW_ROWS = 1000
 """With no more rows, and more coordinates than rows, an orthonormal basis is made."""
@@ -93,18 +91,13 @@ class Training:
                 f"exact=True needs at most {MOST_BINS} bins per feature when rows are many; set "
                 "max_bins to that or less, or use exact=None and radius=math.inf."
             )
-        if exact and isinstance(span, StumpSpan) and span.by_rows:
-            span.rows_by_bins()  # which the Gram matrix needs, and makes products faster
+        if exact:
+            span.expect_grams()
         return Ground(span, self.y, weight, self.loss, exact)
 
     def score(self, span: Span, path: Path) -> Vector:
         """The scores of the rows after the iterations of a path."""
-        if isinstance(span, StumpSpan):
-            tables = path_tables(span.offsets, path.learner, path.left, path.right)
-            return self.start + span.rows_of_tables(tables)
-        assert isinstance(span, MatrixSpan)
-        assert isinstance(self.prepared, PreparedDictionary)
-        return self.start + span.rows(self.prepared.model(path, 0.0).coef)
+        return self.start + span.scores(self.prepared.coefficients(path))
 
 
 def prepare(

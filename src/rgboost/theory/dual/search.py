@@ -226,9 +226,7 @@ class Searcher:
             if self._left() < 2.0 or ground.strain(step.dual, ends) <= allowed:
                 break
             put_at_ends(step.dual, *ends, beyond, gradient, metric, fixed, leaving)
-            if isinstance(system.solver, Factor):
-                solver = system.solver.without(ground.weight * leaving)
-                system = replace(system, solver=solver)
+            system = replace(system, solver=system.solver.without(ground.weight * leaving))
             step = self._solve(system, gradient, metric, self._loose, step)
         step = self._solve(system, gradient, metric, self._precise, step, same=True)
         if ground.exact and not self._precise(step):  # the factor was still the one of all rows

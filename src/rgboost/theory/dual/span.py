@@ -24,12 +24,7 @@ from numpy.typing import NDArray
 from ..._core.jit import kernel
 from ..._core.team import Team, wait_for_all
 from ...learners.base import Prepared
-from ...learners.dense_stumps import DenseStumps
-from ...learners.dictionary import DenseDictionary, PreparedDictionary
-from ...learners.prepared_mixed import PreparedMixedStumps
-from ...learners.sparse_stumps import SparseStumps
 from ...learners.stump_statistics import expand_codes, joint_bins
-from ...learners.stumps import PreparedStumps
 from ...losses import Squared
 from ...statistics.memory import MOST_BINS, MemoryStatistics, expanded_type, weigh_bins
 from ...statistics.row_gram import MOST_BINS_IN_ALL, RowBins, add_pairs, make_row_bins
@@ -65,9 +60,17 @@ class Span(ABC):
         """Work with these threads from now on."""
         return
 
+    def expect_grams(self) -> None:
+        """Do what makes products faster and `gram` needs anyway."""
+        return
+
     @abstractmethod
     def rows(self, t: Vector) -> Vector:
         """A t, a new array."""
+
+    def scores(self, coefficients: Vector) -> Vector:
+        """What a path adds to the rows, from `Prepared.coefficients`."""
+        return self.rows(coefficients)
 
     @abstractmethod
     def sums(self, x: Vector) -> Vector:
@@ -102,9 +105,11 @@ class Span(ABC):
 class StumpSpan(Span):
     """Tables of the features that have splits."""
 
-    def __init__(self, arrays: Any, n_rows: int, cells: float, team: Team) -> None:
+    def __init__(self, prepared: Prepared, n_rows: int, team: Team) -> None:
+        arrays, cells = prepared.arrays, prepared.cells
         splits = arrays.splits
         self.arrays, self.team, self.signed = arrays, team, bool(splits.signed)
+        self.sparse = prepared.sparse
         self.offsets = splits.offsets
         self.statistics = MemoryStatistics(arrays, np.zeros(n_rows), None, Squared(), 0.0, team)
         n_splits = np.diff(self.offsets)
@@ -125,8 +130,8 @@ class StumpSpan(Span):
         self.row_bins: RowBins | None = None
         n_chunks = len(self.statistics.rows.chunks) - 1
         room = 8 * n_chunks * len(used) * splits.most_bins
-        self.by_tiles = isinstance(arrays, DenseStumps) and room <= _PARTIAL_BYTES
-        self.by_rows = isinstance(arrays, SparseStumps) and self.n_bins <= MOST_BINS_IN_ALL
+        self.by_tiles = prepared.sums_by_rows and room <= _PARTIAL_BYTES
+        self.by_rows = self.sparse and self.n_bins <= MOST_BINS_IN_ALL
         self.gram_by_rows = self.by_rows
         self.gram_cells = cells * len(used) / 2
         if self.by_rows:
@@ -146,9 +151,9 @@ class StumpSpan(Span):
         return tables
 
     def rows(self, t: Vector) -> Vector:
-        return self.rows_of_tables(self.tables(t))
+        return self.scores(self.tables(t))
 
-    def rows_of_tables(self, tables: Vector) -> Vector:
+    def scores(self, tables: Vector) -> Vector:
         """The score of every row at tables of all features."""
         if self.row_bins is None:
             return self.statistics.score(tables).copy()
@@ -235,7 +240,7 @@ class StumpSpan(Span):
         Of each feature all but one: the bin of zero if rows are sparse, whose sums are known by
         subtraction only, or else the heaviest.
         """
-        if isinstance(self.arrays, SparseStumps):
+        if self.sparse:
             dropped = self._zero
         else:
             sums = self.bin_sums(np.ones(self.n_rows))
@@ -315,6 +320,10 @@ class StumpSpan(Span):
         arguments = self.arrays, self.features, self.first, place, codes, x
         self.team.run(fill_bin_gram, *arguments, out)
         return out
+
+    def expect_grams(self) -> None:
+        if self.by_rows:
+            self.rows_by_bins()
 
     def rows_by_bins(self) -> RowBins:
         """The bins of sparse rows; products with A are faster from here on."""
@@ -427,19 +436,13 @@ def orthonormal_span(span: Span, weight: Vector) -> MatrixSpan:
 
 def span_of(prepared: Prepared, n_rows: int, team: Team) -> Span:
     """The range of prepared weak-learners."""
-    if isinstance(prepared, PreparedStumps):
-        return StumpSpan(prepared.arrays, n_rows, prepared.cells, team)
-    if isinstance(prepared, PreparedDictionary):
-        arrays = prepared.arrays
-        if isinstance(arrays, DenseDictionary):
-            return MatrixSpan(arrays.columns.T)
-        parts = arrays.data, arrays.rows, arrays.indptr
-        return MatrixSpan(scipy.sparse.csc_array(parts, shape=(n_rows, len(arrays.scale))))
-    if isinstance(prepared, PreparedMixedStumps):
+    if prepared.numeric_bins:
+        return StumpSpan(prepared, n_rows, team)
+    columns = prepared.columns(n_rows)
+    if columns is None:
         raise ValueError(
-            "certificates are for features without missing values and without categories; fill "
-            "the gaps and encode the categories as numbers."
+            f"certificates are for dictionaries and for stumps on features without missing values "
+            f"and without categories, not for {type(prepared).__name__}; fill in what is missing, "
+            "and encode the categories as numbers."
         )
-    raise ValueError(
-        f"weak-learners of {type(prepared).__name__} are not known here; use Stumps or Dictionary."
-    )
+    return MatrixSpan(columns)

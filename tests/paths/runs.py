@@ -12,12 +12,12 @@ import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut
 
 from rgboost import RGBMClassifier, RGBMRegressor, boost, random_then_greedy
-from rgboost.boosting import Validation
 from rgboost.callbacks import Checkpoint
 from rgboost.learners import Stumps
 from rgboost.losses import Squared
 from rgboost.selection import RandomGroups
 from rgboost.steps import ConstantStep
+from rgboost.training import Validation
 
 from .data import GROUPS, N_FEATURES, N_HELD, N_TRAIN, Rows, made_rows
 

@@ -125,6 +125,14 @@ class NewtonStep(LeafStep):
 
 
 @dataclass(frozen=True)
+class NewtonGain(LeafStep):
+    """Newton leaf values, and the split is chosen by what they gain: the largest S^2/H.
+
+    What XGBoost does. For few rows of numbers, and rules that draw single weak-learners.
+    """
+
+
+@dataclass(frozen=True)
 class LeafSearch(LeafStep):
     """Each leaf gets the value with the smallest loss over its rows.
 
@@ -152,6 +160,15 @@ def check_step(step: str | StepRule) -> StepRule:
         f"step={step!r} is not known; use 'constant', 'line-search', 'leaf-search', 'newton' "
         "or a rule from rgboost.steps."
     )
+
+
+def check_step_of_classes(step: StepRule) -> None:
+    """Raise if a step is not for several classes."""
+    if not isinstance(step, ConstantStep | NewtonStep):
+        raise ValueError(
+            f"step={step!r} is not for more than two classes; use step='constant' (sigma is 1/2 "
+            "there) or 'newton'."
+        )
 
 
 def default_step(loss: Loss, free_leaves: bool) -> StepRule:

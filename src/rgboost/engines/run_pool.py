@@ -8,21 +8,19 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 
-class BlockOfRun(Protocol):
+class Block(Protocol):
     """Some iterations of a run under way."""
 
     n: int
     done: int
-
-    @property
-    def needs(self) -> int:
-        """The weak-learner that the block waits for; -1 if it waits for nothing."""
+    waits: bool
+    """Whether it cannot go on, because something is missing."""
 
     def go_on(self, until: int) -> None:
         """Run until so many iterations are done, or the block has to wait."""
 
 
-class Crew:
+class RunPool:
     """Threads that go on with blocks of runs."""
 
     def __init__(self, n_threads: int) -> None:
@@ -33,13 +31,13 @@ class Crew:
     def close(self) -> None:
         self._pool.shutdown()
 
-    def go_on(self, blocks: Sequence[BlockOfRun]) -> None:
+    def go_on(self, blocks: Sequence[Block]) -> None:
         """Go on with all blocks, some of them in pieces, so that it comes out even for the threads:
         with two threads and blocks a to e, one does a1 c e and the other b d a2."""
         if not self._compiled and self.n_threads > 1:  # by one thread, see `_core.jit.ready`
             first, *others = blocks
             first.go_on(first.done + 1)
-            blocks = blocks if first.needs < 0 else others
+            blocks = blocks if not first.waits else others
             self._compiled = True
         n_threads = min(self.n_threads, len(blocks))
         if n_threads <= 1:
@@ -56,7 +54,7 @@ class Crew:
                 except IndexError:  # the others are at work on what is left
                     return
                 block.go_on(block.done + -(-(block.n - block.done) // pieces_left))
-                if pieces_left > 1 and block.needs < 0:
+                if pieces_left > 1 and not block.waits:
                     free.append((block, pieces_left - 1))
 
         list(self._pool.map(lambda _: work(), range(n_threads)))

@@ -18,9 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._core.team import check_n_jobs
 from .._core.validation import check_count, check_option, check_positive
 from ..data.input import InputSchema
-from ..engines.direct.row_mean import bins_of_thresholds, can_be_dense, can_be_plain
 from ..engines.problem import with_offset
-from ..engines.quadratic.quadratic_mean import quadratic_obstacle
+from ..engines.quadratic.runs import loss_obstacle
 from ..learners import LearnerFamily, Monotone, Stumps
 from ..learners.base import Additive
 from ..losses import Loss
@@ -29,6 +28,7 @@ from ..steps import NewtonStep, StepRule, check_step, default_step
 from ..training import Boosted, LogProgress, ProgressBar, RunState, Trace, boost
 from ..training.budget import gram_budget
 from ..training.callbacks import in_joblib
+from ..training.means import bins_of_thresholds, can_be_dense, can_be_plain
 from ..training.stopping import best_iteration
 from .empty_columns import among_all, columns_to_fit
 from .fitted_model import FittedModelMixin
@@ -251,7 +251,8 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         """The learning rate of the mean of several runs."""
         if isinstance(selection, RandomThresholds) and loss.quadratic:
             return self._given_rate(STEPS_OF_THRESHOLDS)
-        if quadratic_obstacle(loss, self._step_rule(loss), SHORT_STEPS, self.engine) is not None:
+        why = loss_obstacle(loss, self._step_rule(loss), SHORT_STEPS)
+        if self.engine != "auto" or why is not None:
             return self._rate(n_rows, loss)  # steps are those of a single run
         return self._given_rate(LONG_STEPS if n_rows >= ROWS_OF_MEAN else SHORT_STEPS)
 
@@ -270,7 +271,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
     ) -> bool:
         """Boost on checked input and store what was fitted; whether Ctrl-C ended it."""
         check_option(self.init, "init", ["zero", "best"])
-        check_option(self.engine, "engine", ["auto", "direct", "gram", "surrogate"])
+        check_option(self.engine, "engine", ["auto", "direct", "gram", "quadratic"])
         check_labels(loss, rows)
         n_features, columns = rows.X.shape[1], columns_to_fit(self, rows.X, resume)
         if columns is not None:

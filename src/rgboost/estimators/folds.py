@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,14 +18,14 @@ from sklearn.model_selection import (
 )
 
 from .._core.validation import check_count
-from ..engines.direct.row_mean import boost_row_mean, rows_are_faster
 from ..engines.problem import rows_of
-from ..engines.quadratic.quadratic_mean import boost_quadratic_mean
+from ..engines.quadratic.runs import loss_obstacle
+from ..learners import Stumps
 from ..selection import SelectionRule
-from ..training import Boosted, EarlyStopping
+from ..steps import NewtonGain
+from ..training import Boosted, EarlyStopping, boost
 from ..training.callbacks import Callback
-from ..training.cross_validation import cross_validate
-from ..training.fold_mean import boost_mean
+from ..training.means import can_be_plain, rows_are_faster
 from .holdout import StoppingPlan, TrainingRows, count_rarest
 
 MOST_ITERATIONS, MOST_ROUNDS = 20_000, 100_000
@@ -122,28 +122,41 @@ class FoldPlan:
         """The mean of the folds' models and their losses; None if it cannot be had."""
         rule = self.stopping.rule_of_mean(rows, settings["learning_rate"])
         folds = {**self._folds(rows, settings, rule), "n_iter": MOST_ROUNDS}
-        ways: list[Callable[..., Boosted | None]] = [boost_quadratic_mean]
-        if settings["loss"].quadratic:  # where memory is short, one Gram matrix for all runs
-            ways = [boost_mean, boost_quadratic_mean]
-        how = ("selection", "loss", "step", "learning_rate", "engine")
-        if rows_are_faster(rows.X.shape, *(settings[name] for name in how)):
-            ways = [boost_row_mean, *ways]
-        elif self.n_iter(rows) is None:  # k runs will be needed anyway
-            ways = [*ways, boost_row_mean]
-        found = (_unless_memory_is_short(way, callbacks=callbacks, **folds) for way in ways)
-        boosted = next((one for one in found if one is not None), None)
-        if boosted is None:
+        way = self._way(rows, settings)
+        if way is None:
             return None
+        boosted = boost(callbacks=callbacks, **{**folds, **way})
         losses = boosted.trace.validation_loss
         assert losses is not None
         return boosted, losses.copy()
 
-    def losses(
-        self, rows: TrainingRows, settings: dict[str, Any]
-    ) -> tuple[NDArray[np.float64], bool]:
-        """Mean losses of held-out rows after 0, 1, ... iterations; whether from statistics."""
+    def _way(self, rows: TrainingRows, settings: dict[str, Any]) -> dict[str, Any] | None:
+        """The engine and the step of a mean; None if there is none."""
+        loss, learner, engine = settings["loss"], settings["learner"], settings["engine"]
+        how = ("selection", "loss", "step", "learning_rate", "engine")
+        plain = type(learner) is Stumps and loss.terms is not None
+        plain = plain and engine in ("auto", "direct") and can_be_plain(rows.X, learner)
+        newton = loss_obstacle(loss, settings["step"], settings["learning_rate"]) is None
+        newton &= type(learner) is Stumps and learner.leaves == "free"
+        newton &= settings["selection"].by_learner and engine == "auto"
+        step = NewtonGain() if newton else settings["step"]
+        by_rows = {"engine": "direct", "step": step}
+        if plain and rows_are_faster(rows.X.shape, *(settings[name] for name in how)):
+            return by_rows
+        if type(learner) is Stumps and loss.quadratic and engine in ("auto", "gram"):
+            return {"engine": "gram"}
+        if type(learner) is Stumps and newton:
+            return {"engine": "quadratic"}
+        return by_rows if plain and self.n_iter(rows) is None else None
+
+    def losses(self, rows: TrainingRows, settings: dict[str, Any]) -> tuple[Any, bool]:
+        """Mean losses of held-out rows after 0, 1, ... iterations; and whether they come from
+        statistics."""
         rule = self.stopping.make_rule(settings["learning_rate"])
-        return cross_validate(**self._folds(rows, settings, rule))
+        found = boost(**self._folds(rows, settings, rule))
+        if found.interrupted:
+            raise KeyboardInterrupt
+        return found.trace.validation_loss, found.trace.engine.startswith("gram")
 
     def _folds(
         self, rows: TrainingRows, settings: dict[str, Any], rule: EarlyStopping
@@ -174,19 +187,11 @@ class FoldPlan:
             "y": y,
             "fold": fold,
             "n_iter": MOST_ITERATIONS,
-            "rule": rule,
+            "early_stopping": rule,
             "weight": weight,
             "offset": offset,
             **settings,
         }
-
-
-def _unless_memory_is_short(way: Callable[..., Boosted | None], **arguments: Any) -> Boosted | None:
-    """What a way gives; None where the system refuses memory: one run takes less."""
-    try:
-        return way(**arguments)
-    except MemoryError:
-        return None
 
 
 def assign_folds(rows: TrainingRows, cv: Any, stratified: bool, seed: int) -> NDArray[np.int64]:

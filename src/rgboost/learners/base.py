@@ -61,6 +61,21 @@ class Prepared(ABC):
         it tells these weak-learners on these rows from others."""
         return arrays
 
+    def on_some_rows(
+        self, rows: NDArray[np.int64], weight: NDArray[np.float64] | None, others: NDArray[np.int64]
+    ) -> tuple[Any, Any]:
+        """The weak-learners of a run on some of the training rows, with the weights of these; and
+        the same on the others. Cross-validation and means of several runs need it."""
+        raise NotImplementedError(
+            f"{type(self).__name__} knows no folds; give a number of iterations."
+        )
+
+    def in_own_norm(
+        self, arrays: Any, learner: NDArray[np.int64], steps: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Steps along weak-learners of `on_some_rows`, as steps along those of all rows."""
+        return steps
+
     @abstractmethod
     def model(self, path: Path, intercept: Any) -> Additive:
         """Collapse a path of weak-learners into a fitted model."""

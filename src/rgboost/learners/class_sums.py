@@ -160,7 +160,9 @@ def projections(bins, weights, totals, total_weight):
     for b in range(n):
         size = 0.0
         for c in range(n_classes):
-            off[b, c] = bins[b, c] / weights[b] - totals[c] / total_weight
+            mean = totals[c] / total_weight
+            # Without weight (in one of several folds) a category is as good as all rows.
+            off[b, c] = bins[b, c] / weights[b] - mean if weights[b] > 0.0 else 0.0
             size += weights[b] * off[b, c] * off[b, c]
         if size > most:
             most, widest = size, b

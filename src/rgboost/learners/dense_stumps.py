@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core.jit import kernel, reduction, scalar
 from .._core.math import blocked_sum
-from ..data.binning import empty_codes
 from .kernels import (
     TIE,
     accumulate,
@@ -62,14 +61,6 @@ class DenseStumps(NamedTuple):
 def dense_stumps(codes: NDArray[np.unsignedinteger], splits: Splits) -> DenseStumps:
     """The family's arrays from bins (features, padded rows)."""
     return DenseStumps(codes, codes.view(np.uint64), codes.dtype == np.uint16, splits)
-
-
-def take_rows(stumps: Any, rows: NDArray[np.int64]) -> Any:
-    """The same stumps on some of their rows; for mixed ones, too."""
-    codes = empty_codes(len(stumps.codes), len(rows), stumps.codes.dtype)
-    for bins, out in zip(stumps.codes, codes, strict=True):
-        np.take(bins, rows, out=out[: len(rows)], mode="clip")  # "raise" would copy once more
-    return stumps._replace(codes=codes, words=codes.view(np.uint64))
 
 
 @scratch_size.register(DenseStumps)

@@ -25,6 +25,7 @@ from .kernels import (
     scratch_size,
     search_columns,
 )
+from .some_rows import normalised, on_some_rows, same_as, stored_rows, take_rows
 
 WeakLearner = Callable[[Any], Any]
 
@@ -139,6 +140,19 @@ class PreparedDictionary(Prepared):
 
     def coefficients(self, path: Path) -> NDArray[np.float64]:
         return self.model(path, 0.0).coef
+
+    def on_some_rows(self, rows: Any, weight: Any, others: Any) -> tuple[Any, Any]:
+        return on_some_rows(self.arrays, rows, weight, others)
+
+    def in_own_norm(
+        self, arrays: Any, learner: NDArray[np.int64], steps: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        chosen, column = learner >= 0, np.flatnonzero(self.scale > 0)
+        found = steps.copy()
+        found[chosen] *= (arrays.scale / np.where(self.scale > 0, self.scale, 1.0))[
+            column[learner[chosen]]
+        ]
+        return found
 
     def model(self, path: Path, intercept: float) -> DictionaryModel:
         chosen = path.learner >= 0
@@ -276,3 +290,42 @@ def _sparse_direction(learners, pick, lo, hi, out):
 @note_set.register(SparseDictionary)
 def _note_set(learners, pick, bits_out):
     pass  # the number of a weak-learner says it all
+
+
+@take_rows.register
+def _(arrays: DenseDictionary, rows: NDArray[np.int64], n_rows: int) -> DenseDictionary:
+    return arrays._replace(columns=np.ascontiguousarray(arrays.columns[:, rows]))
+
+
+@take_rows.register
+def _(arrays: SparseDictionary, rows: NDArray[np.int64], n_rows: int) -> SparseDictionary:
+    indptr, kept, place = stored_rows(arrays.indptr, arrays.rows, rows, n_rows)
+    return arrays._replace(indptr=indptr, rows=place, data=arrays.data[kept])
+
+
+@normalised.register
+def _(arrays: DenseDictionary, weight: NDArray[np.float64] | None, n_rows: int) -> DenseDictionary:
+    square = arrays.columns**2 if weight is None else arrays.columns**2 * weight
+    return arrays._replace(scale=_scale(square.sum(axis=1), arrays.scale))
+
+
+@normalised.register
+def _(
+    arrays: SparseDictionary, weight: NDArray[np.float64] | None, n_rows: int
+) -> SparseDictionary:
+    square = arrays.data**2 if weight is None else arrays.data**2 * weight[arrays.rows]
+    column = np.repeat(np.arange(len(arrays.scale)), np.diff(arrays.indptr))
+    squares = np.bincount(column, square, len(arrays.scale)).astype(np.float64)
+    return arrays._replace(scale=_scale(squares, arrays.scale))
+
+
+def _scale(square: NDArray[np.float64], before: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What normalises columns of these squared norms; 0 for a column that is 0."""
+    norm = np.sqrt(square)
+    return np.divide(1.0, norm, out=np.zeros_like(norm), where=(norm > 0) & (before > 0))
+
+
+@same_as.register(DenseDictionary)
+@same_as.register(SparseDictionary)
+def _(arrays: Any, others: Any) -> Any:
+    return arrays._replace(scale=others.scale)

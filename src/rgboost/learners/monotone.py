@@ -36,6 +36,7 @@ from .kernels import (
     trust,
 )
 from .prepared_mixed import PreparedMixedStumps
+from .some_rows import normalised, on_some_rows, same_as, take_rows
 from .splits import best_allowed, expected_sum, pick_split, shared_score
 from .stump_statistics import bar_light_sides, column_left_sums, gather_column
 from .stumps import PreparedStumps, Stumps
@@ -161,6 +162,9 @@ class PreparedMonotone(Prepared):
     def lasting(self, arrays: Any) -> Any:
         return self.inner.lasting(arrays.stumps), self.signs
 
+    def on_some_rows(self, rows: Any, weight: Any, others: Any) -> tuple[Any, Any]:
+        return on_some_rows(self.arrays, rows, weight, others)
+
     def model(self, path: Path, intercept: Any) -> Additive:
         return self.inner.model(path, intercept)
 
@@ -244,3 +248,18 @@ def score_allowed(sums, left_weight, gain, slope, shift, signs, out):
         off = sums[s] - (slope * left_weight[s] + shift)
         off = 0.0 if signs[s] * off > 0.0 else off
         out[s] = off * off * gain[s]
+
+
+@take_rows.register
+def _(arrays: MonotoneStumps, rows: NDArray[np.int64], n_rows: int) -> MonotoneStumps:
+    return arrays._replace(stumps=take_rows(arrays.stumps, rows, n_rows))
+
+
+@normalised.register
+def _(arrays: MonotoneStumps, weight: NDArray[np.float64] | None, n_rows: int) -> MonotoneStumps:
+    return arrays._replace(stumps=normalised(arrays.stumps, weight, n_rows))
+
+
+@same_as.register
+def _(arrays: MonotoneStumps, others: MonotoneStumps) -> MonotoneStumps:
+    return arrays._replace(stumps=same_as(arrays.stumps, others.stumps))

@@ -29,6 +29,7 @@ from .base import Prepared
 from .credibility import usual_weight
 from .mixed_splits import MixedColumns, mixed_columns, mixed_splits
 from .mixed_stumps import MixedStumps, SparseMixedStumps, mixed_stumps
+from .some_rows import on_some_rows
 from .splits import Splits
 
 
@@ -69,6 +70,9 @@ class PreparedMixedStumps(Prepared):
         rows = arrays.codes if isinstance(arrays, MixedStumps) else arrays.entries
         smooth = arrays.columns.row_weight
         return rows, bins, arrays.splits.signed, arrays.columns.lightest, smooth
+
+    def on_some_rows(self, rows: Any, weight: Any, others: Any) -> tuple[Any, Any]:
+        return on_some_rows(self.arrays, rows, weight, others)
 
     def model(self, path: Path, intercept: Any) -> StumpModel | ClassStumpModel:
         def collapse(one: Path, start: float) -> StumpModel:

@@ -22,6 +22,7 @@ from .base import LearnerFamily, Prepared
 from .dense_stumps import DenseStumps, dense_stumps
 from .mixed_splits import mixed_columns
 from .prepared_mixed import PreparedMixedStumps, mixed_arrays, prepare_mixed
+from .some_rows import on_some_rows
 from .sparse_stumps import SparseStumps
 from .splits import make_splits
 
@@ -224,6 +225,9 @@ class PreparedStumps(Prepared):
             entries = encode_sparse(sparse_columns(X), self.cuts, n_jobs)
             return SparseStumps(entries, self.arrays.splits)
         return dense_stumps(encode_dense(X, self.cuts, n_jobs), self.arrays.splits)
+
+    def on_some_rows(self, rows: Any, weight: Any, others: Any) -> tuple[Any, Any]:
+        return on_some_rows(self.arrays, rows, weight, others)
 
     def model(self, path: Path, intercept: Any) -> StumpModel | ClassStumpModel:
         if path.left.ndim == 2:

@@ -54,7 +54,7 @@ class Loss(ABC):
     newton_limit: float | None = None
     """The largest leaf value that a Newton step takes; None if the curvature can vanish, so that
     there is no Newton step. Losses that have it and `curvature` have means of several runs on
-    quadratic models (`rgboost.engines.quadratic.quadratic_mean`)."""
+    quadratic models (`rgboost.engines.quadratic`)."""
 
     score_name: str = "score"
     """What pictures call the score."""
@@ -82,6 +82,11 @@ class Loss(ABC):
     def curvature(self, y: Vector, f: Vector) -> Vector:
         """d^2 l(y_i, f_i)/df^2 for each row."""
         raise NotImplementedError(f"{type(self).__name__} defines no curvature")
+
+    @property
+    def has_curvature(self) -> bool:
+        """Whether `curvature` is defined."""
+        return type(self).curvature is not Loss.curvature
 
     def convexity_on(
         self, low: float, high: float, y_min: float, y_max: float

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from .._core.jit import kernel
 from .._core.lanes import LANES, add_lanes
 from .._core.team import Team, row_chunks
-from ..learners.dense_stumps import DenseStumps, take_rows
+from ..learners.dense_stumps import DenseStumps
 from ..learners.mixed_stumps import MixedStumps
+from ..learners.some_rows import take_rows
 from ..losses import Loss
 from ..losses.kernels import evaluate
 
@@ -65,7 +66,7 @@ class SideBySide:
         team: Team,
     ) -> None:
         order = np.argsort(fold, kind="stable")
-        self.codes = take_rows(arrays, order).codes
+        self.codes = take_rows(arrays, order, len(y)).codes
         self.first_cell = first_cell
         self.y = y[order]
         self.weight = np.empty(0) if weight is None else weight[order]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,26 +11,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core.one_line import one_line
-from ..engines.direct.direct import run_direct
-from ..engines.direct.softmax import check_classes, run_softmax
-from ..engines.gram.gram import gram_obstacle, run_gram
+from ..engines.base import Runs
+from ..engines.direct.runs import DirectRuns
+from ..engines.gram.runs import GramRuns, gram_obstacle
 from ..engines.problem import Problem, Validation
-from ..engines.quadratic.surrogate import run_surrogate, surrogate_obstacle
+from ..engines.quadratic.runs import QuadraticRuns, quadratic_obstacle
 from ..learners import LearnerFamily
 from ..learners.base import Additive, Prepared
-from ..losses import Loss, Softmax
+from ..losses import Loss
 from ..selection import SelectionRule
 from ..steps import StepRule
 from .budget import gram_budget
 from .callbacks import Callback
 from .cost import choose_engine
-from .interrupt import DeferredInterrupt
+from .driver import Driver, enter_all, fingerprint_of
 from .make_problem import make_problem
-from .state import RunState
+from .state import RunState, check_settings, settings_of
 from .stopping import EarlyStopping, best_iteration
 from .trace import Trace
 
-Engine = Literal["auto", "direct", "gram", "surrogate"]
+Engine = Literal["auto", "direct", "gram", "quadratic"]
+
+ENGINES: dict[str, Callable[[Problem], Runs]] = {
+    "direct": DirectRuns,
+    "gram": GramRuns,
+    "quadratic": QuadraticRuns,
+}
+_OBSTACLES = {"gram": gram_obstacle, "quadratic": quadratic_obstacle}
 
 
 @one_line
@@ -53,6 +60,8 @@ class Boosted:
     run was interrupted in the middle of a block."""
     asked_to_stop: bool = False
     """Whether a callback ended the run."""
+    events: tuple[str, ...] = ()
+    """What changed on the way: an engine that ran out of memory, and the one that went on."""
 
 
 def boost(
@@ -71,6 +80,7 @@ def boost(
     weight: NDArray[np.float64] | None = None,
     offset: NDArray[np.float64] | None = None,
     validation: Validation | None = None,
+    fold: NDArray[np.int64] | None = None,
     early_stopping: EarlyStopping | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int = 1,
@@ -90,12 +100,22 @@ def boost(
     to it. Validation rows have their own.
 
     ``engine``: ``"direct"`` works on the rows, ``"gram"`` on statistics of them (squared loss and
-    stumps; the same iterates, an iteration does not cost n), ``"auto"`` takes the one that
-    `rgboost.training.cost` expects to be faster. ``"surrogate"`` minimises smooth losses by blocks
-    of iterations on quadratic models (see `engines.quadratic`): other iterates, the same
-    optimum; it stops when a block gains less than ``tol`` of the loss. ``gram_memory`` limits the
-    bytes of Gram rows (default: such that all that a run adds is at most a quarter of what the
-    process may use, see `rgboost._core.memory`).
+    stumps; the same iterates, an iteration does not cost n), ``"auto"`` takes the one that is
+    expected to be faster. ``"quadratic"`` minimises smooth losses by stretches of iterations on
+    quadratic models (see `rgboost.engines.quadratic`): other iterates, the same optimum; it stops
+    when a stretch gains less than ``tol`` of the loss. ``gram_memory`` limits the bytes of Gram
+    rows (default: such that all that a run adds is at most a quarter of what the process may use,
+    see `rgboost._core.memory`).
+
+    ``fold``, the number 0, 1, ... of each row's fold, asks for the mean of k models, each fitted
+    without the rows of one fold (all of them on bins that come from all rows). The mean of additive
+    models is an additive model: the sum of all their weak-learners, each divided by k. Its variance
+    is smaller than that of one model, and every row was trained on by k - 1 runs, although every
+    run had rows to tell where to stop (explainable boosting machines average bags in the same way;
+    Breiman, "Bagging predictors", 1996). An iteration is then one of every run, and the path has k
+    entries for each. Losses of the trace are means over the runs: of the rows that a run is fitted
+    to, and, as validation loss, of those that it is not. The seed of a run is (``random_state``,
+    its fold).
 
     With ``validation`` rows their loss is recorded in every iteration, at no extra pass where the
     engine works on statistics, and the model is the one of the best iteration. ``early_stopping``
@@ -111,92 +131,58 @@ def boost(
     that of one run, to the last bit, if the engine is the same: ``"auto"`` goes on with the engine
     that the run began with.
     """
-    if early_stopping is not None and validation is None:
+    if fold is not None and (validation is not None or resume is not None):
+        raise ValueError("fold is given: its rows are held out; leave out validation and resume.")
+    if early_stopping is not None and validation is None and fold is None:
         raise ValueError("early_stopping needs validation rows; pass validation=Validation(X, y).")
-    if isinstance(loss, Softmax):
-        check_classes(step, engine)
+    settings = settings_of(
+        learning_rate=learning_rate, step=step, selection=selection, random_state=random_state
+    )
+    if resume is not None:
+        check_settings(check_fits(resume, n_iter, engine), settings)
     with ExitStack() as stack:
-        listeners: list[Callback] = list(callbacks)
-        if early_stopping is not None:
-            listeners.append(early_stopping)
+        listeners = list(callbacks)
         enter_all(stack, listeners)
         problem = make_problem(
-            X,
-            y,
-            loss=loss,
-            learner=learner,
-            selection=selection,
-            step=step,
-            n_iter=n_iter,
-            learning_rate=learning_rate,
-            start_score=start_score,
-            groups=groups,
-            names=names,
-            weight=weight,
-            offset=offset,
-            validation=validation,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            callbacks=tuple(listeners),
-            resume=None if resume is None else check_fits(resume, n_iter, engine),
-        )
-        memory = gram_budget(X) if gram_memory is None else gram_memory
-        interrupted = _run(problem, engine, memory, tol)
-        state = problem.state() if keep_state else None
-    problem.end()
+            X, y, loss=loss, learner=learner, selection=selection, step=step, n_iter=n_iter,
+            learning_rate=learning_rate, start_score=start_score, groups=groups, names=names,
+            weight=weight, offset=offset, validation=validation, fold=fold,
+            random_state=random_state, n_jobs=n_jobs, tol=tol,
+            gram_memory=gram_budget(X) if gram_memory is None else gram_memory,
+        )  # fmt: skip
+        if resume is not None:
+            check_same_data(resume, problem)
+            engine = resume.engine  # type: ignore[assignment]
+        elif engine == "auto":
+            engine = choose_engine(problem, may_end=early_stopping is not None)
+        if resume is None and engine in _OBSTACLES:
+            check_engine(engine, _OBSTACLES[engine](problem))
+        driver, interrupted = _run(problem, engine, listeners, early_stopping, settings, resume)
+        state = driver.state() if keep_state else None
+    driver.end()
     stop_at = None if early_stopping is None else early_stopping.stop_at
-    return outcome(problem, stop_at, interrupted, state)
+    return outcome(driver, stop_at, interrupted, state)
 
 
-def enter_all(stack: ExitStack, listeners: Iterable[Callback]) -> None:
-    """Enter the callbacks that are context managers."""
-    for listener in listeners:
-        if isinstance(listener, AbstractContextManager):
-            stack.enter_context(listener)
-
-
-def _run(problem: Problem, engine: Engine, memory: int, tol: float) -> bool:
-    """Run an engine; whether Ctrl-C ended it with something done."""
-    if problem.resume is not None:
-        if problem.resume.finished or problem.wants_to_stop():
-            return False
-        engine = problem.resume.engine  # type: ignore[assignment]
-    elif engine == "auto":
-        engine = choose_engine(problem, memory)
-
-    def run() -> None:
-        if isinstance(problem.loss, Softmax):
-            run_softmax(problem)
-        elif engine == "gram":
-            check_engine("gram", gram_obstacle(problem))
-            try:
-                run_gram(problem, memory)
-            except MemoryError:  # statistics take more than the rows alone
-                if problem.recorder.done:
-                    raise
-                problem.rewind(0)
-                problem.recorder.engine = "direct"
-                run_direct(problem)
-        elif engine == "surrogate":
-            check_engine("surrogate", surrogate_obstacle(problem))
-            run_surrogate(problem, memory, tol)
-        else:
-            run_direct(problem)
-
-    return interruptible(problem, run)
-
-
-def interruptible(problem: Problem, run: Callable[[], None]) -> bool:
-    """Run an engine to the end or until Ctrl-C; whether that ended it with something done."""
+def _run(
+    problem: Problem,
+    engine: str,
+    listeners: list[Callback],
+    rule: EarlyStopping | None,
+    settings: dict[str, str],
+    resume: RunState | None,
+) -> tuple[Driver, bool]:
+    """Drive an engine; whether Ctrl-C ended it with something done."""
+    begin = ENGINES[engine]
     try:
-        with DeferredInterrupt() as interrupt:
-            problem.callbacks += (lambda progress: interrupt.requested,)
-            run()
-    except KeyboardInterrupt:  # the second one, or one that a callback raised
-        if not problem.recorder.done:
+        driver = Driver(problem, begin(problem), listeners, settings, resume)
+        return driver, driver.go(rule)
+    except MemoryError:  # statistics take more than the rows alone
+        if engine == "direct" or resume is not None:
             raise
-        return True
-    return interrupt.requested
+    driver = Driver(problem, DirectRuns(problem), listeners, settings)
+    driver.events.append(f"engine {engine!r} was refused memory; direct from the beginning")
+    return driver, driver.go(rule)
 
 
 def check_fits(state: RunState, n_iter: int, engine: str) -> RunState:
@@ -214,21 +200,28 @@ def check_fits(state: RunState, n_iter: int, engine: str) -> RunState:
     return state
 
 
+def check_same_data(state: RunState, problem: Problem) -> None:
+    if state.fingerprint != fingerprint_of(problem):
+        raise ValueError(
+            "The run to go on with had other data, another loss or other weak-learners; "
+            "give those of that run, or begin anew."
+        )
+
+
 def outcome(
-    problem: Problem,
-    stop_at: int | None,
-    interrupted: bool,
-    state: RunState | None = None,
+    driver: Driver, stop_at: int | None, interrupted: bool, state: RunState | None
 ) -> Boosted:
     """The model of the best iteration, and the trace until iteration ``stop_at`` or the last."""
-    trace = problem.recorder.trace(stop_at)
+    problem, trace = driver.problem, driver.recorder.trace(stop_at)
     check_losses(trace)
     best = len(trace)
     if trace.validation_loss is not None:
         best = best_iteration(trace.validation_loss)
-    model = problem.prepared.model(trace.path(best), problem.centre + problem.start)
-    asked = problem.asked_to_stop
-    return Boosted(model, trace, problem.prepared, best, interrupted, state, asked)
+    model = problem.prepared.model(trace.path(best), problem.centre + driver.start)
+    return Boosted(
+        model, trace, problem.prepared, best, interrupted, state, driver.asked_to_stop,
+        tuple(driver.events),
+    )  # fmt: skip
 
 
 def check_engine(name: str, obstacle: str | None) -> None:

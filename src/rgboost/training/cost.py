@@ -22,13 +22,14 @@ from typing import Literal
 import numpy as np
 
 from ..engines.gram.family import gram_family
-from ..engines.gram.gram import gram_obstacle, gram_type
+from ..engines.gram.gram_rows import gram_type
+from ..engines.gram.runs import gram_obstacle
 from ..engines.problem import Problem
+from ..engines.quadratic.runs import quadratic_obstacle
 from ..learners.dense_stumps import DenseStumps
 from ..learners.mixed_stumps import MixedStumps
 from ..learners.sparse_stumps import SparseStumps
 from ..statistics.short_rows import pays_by_rows, stored_entries
-from .stopping import EarlyStopping
 
 CELL = 0.45
 ROW = 1.0
@@ -40,12 +41,9 @@ TYPICAL_ITERATIONS = 2000
 """How many iterations are expected of a run that ends by itself, if it may do more."""
 
 
-def expected_iterations(problem: Problem) -> int:
+def expected_iterations(problem: Problem, may_end: bool) -> int:
     """How many iterations the run will have: an upper limit tells little if a rule may end it."""
-    limit = problem.recorder.n_iter
-    if any(isinstance(callback, EarlyStopping) for callback in problem.callbacks):
-        return min(limit, TYPICAL_ITERATIONS)
-    return limit
+    return min(problem.n_iter, TYPICAL_ITERATIONS) if may_end else problem.n_iter
 
 
 def direct_nanoseconds(problem: Problem, n_iter: int) -> float:
@@ -91,24 +89,23 @@ def gram_bytes(problem: Problem) -> float:
     """The memory of the Gram rows of all features that can be chosen."""
     offsets = gram_family(problem).offsets
     sizes = np.sort(np.diff(offsets))[::-1]
-    rows = float(sizes[: problem.recorder.n_iter].sum())
+    rows = float(sizes[: problem.n_iter].sum())
     per_entry = np.dtype(gram_type(problem.weight, len(problem.y))).itemsize
     if problem.held is not None:
         per_entry += np.dtype(gram_type(problem.held.weight, len(problem.held.y))).itemsize
     return rows * int(offsets[-1]) * per_entry
 
 
-def choose_engine(
-    problem: Problem, gram_memory: int, n_iter: int | None = None
-) -> Literal["direct", "gram"]:
-    """The engine that ``engine="auto"`` takes. Both give the iterates of Algorithm 2.
-
-    ``n_iter`` iterations are expected, by default `expected_iterations`.
-    """
-    n_iter = expected_iterations(problem) if n_iter is None else n_iter
-    if gram_obstacle(problem) is not None or problem.prepared.layout.n_learners == 0:
+def choose_engine(problem: Problem, may_end: bool) -> Literal["direct", "gram", "quadratic"]:
+    """The engine that ``engine="auto"`` takes: of those that give the iterates of Algorithm 2, and
+    of several runs also the quadratic one."""
+    n_iter = expected_iterations(problem, may_end)
+    if problem.prepared.layout.n_learners == 0:
         return "direct"
-    if gram_bytes(problem) > gram_memory:
+    if gram_obstacle(problem) is not None:
+        several = problem.fold is not None and quadratic_obstacle(problem) is None
+        return "quadratic" if several else "direct"
+    if gram_bytes(problem) > problem.gram_memory:
         return "direct"
     faster = gram_nanoseconds(problem, n_iter) < direct_nanoseconds(problem, n_iter)
     return "gram" if faster else "direct"

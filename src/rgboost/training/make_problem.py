@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines.direct.few_rows_loop import few_rows_rule
 from ..engines.direct.step_length import make_rule
-from ..engines.problem import Problem, Validation, rows_of, with_offset
+from ..engines.problem import Problem, RowSet, Validation, rows_of, total_weight, with_offset
+from ..engines.start import start_of
 from ..learners import LearnerFamily
-from ..losses import Loss, Softmax
+from ..losses import Loss
 from ..selection import SelectionRule
-from ..steps import LeafStep, StepRule
-from .callbacks import Callback
-from .state import RunState, check_settings, settings_of
-from .trace import Recorder
+from ..steps import LeafStep, NewtonGain, StepRule, check_step_of_classes
 
 
 def make_problem(
@@ -37,21 +36,19 @@ def make_problem(
     validation: Validation | None,
     random_state: int | np.random.Generator | None,
     n_jobs: int,
-    callbacks: tuple[Callback, ...],
+    gram_memory: int,
     offset: NDArray[np.float64] | None = None,
-    resume: RunState | None = None,
+    fold: NDArray[np.int64] | None = None,
+    tol: float = 0.0,
 ) -> Problem:
     """Prepare the weak-learners on the rows; see `boost` for the parameters."""
+    if loss.outputs > 1:
+        check_step_of_classes(step)
     rule = make_rule(step, loss, learning_rate, len(y))
-    settings = settings_of(
-        learning_rate=learning_rate, step=step, selection=selection, random_state=random_state
-    )
-    if resume is not None:
-        check_settings(resume, settings)
     if weight is not None and (weight == 0).any():  # such rows are not there
         kept = weight > 0
         X, y, weight, learner = X[kept], y[kept], weight[kept], learner.restricted_to(kept)
-        offset = rows_of(offset, kept)
+        offset, fold = rows_of(offset, kept), None if fold is None else fold[kept]
     loss.check_labels(y)
     if validation is not None:
         validation = validation.with_positive_weight()
@@ -61,20 +58,14 @@ def make_problem(
         validation = None if validation is None else validation.shifted()
         if start_score is None:
             y, validation, centre = centred(y, validation)
-    start = start_of(loss, y, weight, start_score, offset)
+    start = start_of(loss, RowSet(y, weight, offset), start_score)
     check_scale(loss, y, weight, start, offset)
     if validation is not None:
         check_held_scale(loss, validation, start)
     prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
-    if isinstance(loss, Softmax):
-        if not prepared.free_leaves:
-            raise ValueError(
-                f"{loss!r} needs stumps with free leaves, without monotone constraints."
-            )
-    elif isinstance(step, LeafStep) and not prepared.free_leaves:
-        raise ValueError(
-            f"step={step!r} needs stumps with free leaves, without monotone constraints."
-        )
+    if not prepared.free_leaves and (loss.outputs > 1 or isinstance(step, LeafStep)):
+        what = f"{loss!r}" if loss.outputs > 1 else f"step={step!r}"
+        raise ValueError(f"{what} needs stumps with free leaves, without monotone constraints.")
     selection.size(prepared.layout)  # an impossible t raises here
     held_arrays = prepared.arrays
     if validation is not None:
@@ -84,51 +75,26 @@ def make_problem(
         y=y,
         weight=weight,
         start=start,
-        centre=centre,
         loss=loss,
         selection=selection,
+        step=step,
         rule=rule,
+        learning_rate=learning_rate,
         held=validation,
         held_arrays=held_arrays,
-        rng=np.random.default_rng(random_state),
-        recorder=Recorder(
-            n_iter,
-            prepared.layout.offsets,
-            total_weight(y, weight),
-            None if validation is None else total_weight(validation.y, validation.weight),
-            prepared.set_bytes,
-            loss.n_classes if isinstance(loss, Softmax) else None,
-        ),
+        random_state=random_state,
+        n_iter=n_iter,
         n_jobs=n_jobs,
-        callbacks=callbacks,
-        settings=settings,
+        gram_memory=gram_memory,
         offset=offset,
-        resume=resume,
+        centre=centre,
+        best_start=start_score is None,
+        fold=fold,
+        tol=tol,
     )
-    if resume is not None and resume.fingerprint != problem.fingerprint():
-        raise ValueError(
-            "The run to go on with had other data, another loss or other weak-learners; "
-            "give those of that run, or begin anew."
-        )
+    if isinstance(step, NewtonGain):
+        problem.rule = few_rows_rule(problem)
     return problem
-
-
-def start_of(
-    loss: Loss,
-    y: NDArray[np.float64],
-    weight: NDArray[np.float64] | None,
-    start_score: float | None,
-    offset: NDArray[np.float64] | None = None,
-) -> Any:
-    """The score of the null model, with several classes one for each; infinite where sums
-    overflow."""
-    if start_score is None:
-        beside = {} if offset is None else {"offset": offset}
-        with np.errstate(over="ignore", invalid="ignore"):
-            return loss.best_constant(y, weight, **beside)
-    if isinstance(loss, Softmax):
-        return np.full(loss.n_classes, float(start_score))
-    return float(start_score)
 
 
 def centred(
@@ -186,13 +152,9 @@ def _largest_at(
     start: Any, loss: Loss, y: NDArray[np.float64], offset: NDArray[np.float64] | None
 ) -> tuple[float, float]:
     """The largest residual and the largest loss of a row at the null model."""
-    if isinstance(loss, Softmax) and offset is None:
-        y = np.arange(float(loss.n_classes))
+    if loss.outputs > 1 and offset is None:
+        y = np.arange(float(loss.outputs))
     score = np.full((len(y), *np.shape(start)), with_offset(start, offset))
     with np.errstate(all="ignore"):
         residual = np.abs(loss.residual(y, score)).max(initial=0.0)
         return float(residual), float(np.abs(loss.value(y, score)).max(initial=0.0))
-
-
-def total_weight(y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:
-    return float(len(y)) if weight is None else float(weight.sum())

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from .._core.one_line import shortened
 from .._core.svg import LINE, SECOND, Panel, range_of, row_of
-from ..engines.record import Record
 from ..model import Path
 from ..model.path import not_stored
 
@@ -153,7 +152,7 @@ class Progress:
     validation_loss: float | None
     seconds: float
     snapshot: Callable[[], Any] = field(repr=False)
-    """Gives the run as far as it got: see `rgboost.engines.problem.Snapshot`."""
+    """Gives the run as far as it got: see `rgboost.training.driver.Snapshot`."""
     validation_losses: Callable[[int], NDArray[np.float64]] = field(repr=False)
     """``validation_losses(m)``: the mean validation losses of iterations m, m + 1, ... until now;
     empty without validation rows."""
@@ -164,160 +163,3 @@ class Progress:
     """``keep_certificate(m, found)`` puts what was found out about iteration m into the trace."""
     seconds_before: float = field(default=0.0, repr=False)
     """How many of the seconds are those of the run before, if this one goes on with one."""
-
-
-_LOSSES = ("loss", "held_loss", "seconds")
-_CHOICES = ("learner", "left", "right", "gradient", "sets")
-
-FIRST_ROOM = 1024
-"""Iterations that there is room for at first; then twice as many, and so on."""
-
-
-class Recorder:
-    """Room for a trace that grows block by block. Losses are kept as sums until they are read."""
-
-    def __init__(
-        self,
-        n_iter: int,
-        offsets: NDArray[np.int64],
-        weight: float,
-        held_weight: float | None,
-        set_bytes: int = 0,
-        n_classes: int | None = None,
-        n_runs: int = 1,
-    ) -> None:
-        self.done = 0
-        self.engine = "direct"
-        self.seconds_before = 0.0
-        self.n_iter = n_iter
-        self.n_runs = n_runs
-        self.offsets = offsets
-        self.weight = weight
-        self.held_weight = held_weight
-        self.loss = np.zeros(1)
-        self.held_loss = np.zeros(1)
-        self.seconds = np.zeros(1)
-        shape = 0 if n_classes is None else (0, n_classes)
-        self.learner = np.empty(0, np.int64)
-        self.left = np.empty(shape)
-        self.right = np.empty(shape)
-        self.gradient = np.empty(0)
-        self.sets = np.empty((0, set_bytes), np.uint8)
-        self.certificates: list[tuple[int, Any]] = []
-
-    @property
-    def left_to_do(self) -> int:
-        return self.n_iter - self.done
-
-    def make_room(self, n: int) -> None:
-        """Room for n iterations after those that are done. What was there stays."""
-        room = len(self.loss) - 1
-        needed = self.done + n
-        if needed <= room:
-            return
-        room = max(needed, min(self.n_iter, max(2 * room, FIRST_ROOM)))
-        for names, entries in ((_LOSSES, room + 1), (_CHOICES, self.n_runs * room)):
-            for name in names:
-                before = getattr(self, name)
-                larger = np.zeros((entries, *before.shape[1:]), before.dtype)
-                larger[: len(before)] = before
-                setattr(self, name, larger)
-
-    def finish_block(self, n: int, seconds: float, loss: float, held_loss: float) -> None:
-        """n more iterations are done, until ``seconds``; the sums of losses are now these."""
-        start, end = self.seconds[self.done], self.done + n
-        self.seconds[self.done : end + 1] = np.linspace(start, seconds, n + 1)
-        self.loss[end] = loss
-        self.held_loss[end] = held_loss
-        self.done = end  # last: an interruption before it leaves what was there
-
-    def record(self, n: int, skip: int = 0) -> Record:
-        """Views of the next n entries (after some that are not counted as done) of a single run,
-        to be filled."""
-        self.make_room(skip + n)
-        now = slice(self.done + skip, self.done + skip + n)
-        return Record(
-            self.loss[now],
-            self.held_loss[now],
-            self.learner[now],
-            self.left[now],
-            self.right[now],
-            self.gradient[now],
-            self.sets[now],
-        )
-
-    def scale_steps(self, n: int, scale: float) -> None:
-        """Multiply the next n steps, which are not counted as done yet."""
-        now = slice(self.done, self.done + n)
-        self.left[now] *= scale
-        self.right[now] *= scale
-
-    def smooth_block(self, n: int) -> None:
-        """Losses of the last n iterations: linear between the losses at their ends."""
-        now = slice(self.done - n, self.done + 1)
-        for losses in (self.loss, self.held_loss):
-            losses[now] = np.linspace(losses[self.done - n], losses[self.done], n + 1)
-
-    def progress(self, snapshot: Callable[[], Any], state: Callable[[], Any]) -> Progress:
-        held = self.held_weight
-        return Progress(
-            self.done,
-            self.n_iter,
-            float(self.loss[self.done] / self.weight),
-            None if held is None else float(self.held_loss[self.done] / held),
-            float(self.seconds[self.done]),
-            snapshot,
-            self.validation_losses,
-            state,
-            self.keep_certificate,
-            self.seconds_before,
-        )
-
-    def keep(self, n: int) -> dict[str, NDArray]:
-        """Copies of what was recorded of the first n iterations."""
-        kept = {name: getattr(self, name)[: n + 1].copy() for name in _LOSSES}
-        return kept | {name: getattr(self, name)[:n].copy() for name in _CHOICES}
-
-    def restore(self, kept: dict[str, NDArray]) -> None:
-        """Go on from what `keep` gave."""
-        self.make_room(len(kept["learner"]))
-        for name, values in kept.items():
-            getattr(self, name)[: len(values)] = values
-        self.done = len(kept["learner"])
-        self.seconds_before = float(self.seconds[self.done])
-
-    def validation_losses(self, first: int = 0) -> NDArray[np.float64]:
-        """Mean validation losses of the iterations from ``first`` on; empty without such rows."""
-        if self.held_weight is None:
-            return np.empty(0)
-        return self.held_loss[first : self.done + 1] / self.held_weight
-
-    def keep_certificate(self, iteration: int, found: Any) -> None:
-        self.certificates.append((iteration, found))
-
-    def trace(self, n: int | None = None) -> Trace:
-        """The trace of the first n iterations, by default of all that are done."""
-        n = self.done if n is None else n
-        chosen = slice(0, self.n_runs * n)
-        learner = self.learner[chosen].copy()
-        feature = np.searchsorted(self.offsets, learner, side="right") - 1
-        split = learner - self.offsets[feature]
-        feature[learner < 0] = split[learner < 0] = -1
-        held = self.held_weight
-        return Trace(
-            train_loss=self.loss[: n + 1] / self.weight,
-            validation_loss=None if held is None else self.held_loss[: n + 1] / held,
-            seconds=self.seconds[: n + 1].copy(),
-            learner=learner,
-            feature=feature,
-            split=split,
-            left=self.left[chosen].copy(),
-            right=self.right[chosen].copy(),
-            gradient_norm=self.gradient[chosen].copy(),
-            engine=self.engine,
-            sets=self.sets[chosen].copy() if self.sets.shape[1] else None,
-            certificates=tuple(
-                sorted((pair for pair in self.certificates if pair[0] <= n), key=lambda p: p[0])
-            ),
-            n_runs=self.n_runs,
-        )

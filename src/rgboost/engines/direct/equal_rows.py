@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...learners.dense_stumps import DenseStumps, take_rows
+from ...learners.dense_stumps import DenseStumps
 from ...learners.mixed_stumps import MixedStumps
+from ...learners.some_rows import take_rows
 
 Vector = NDArray[np.float64]
 
@@ -43,7 +44,7 @@ def merge_equal_rows(
     merged = np.bincount(group, weight)
     place = np.argsort(first)  # in the order of the rows
     first = first[place]
-    return take_rows(arrays, first), y[first], merged[place].astype(np.float64)
+    return take_rows(arrays, first, len(y)), y[first], merged[place].astype(np.float64)
 
 
 def _same(codes: NDArray, y: Vector, order: NDArray, repeats: NDArray[np.bool_]) -> bool:

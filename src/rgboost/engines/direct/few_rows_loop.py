@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 
 from ..._core.jit import kernel, reduction, scalar
 from ..._core.math import blocked_sum
-from ...learners.dense_stumps import left_sum, left_sums
+from ...learners.dense_stumps import DenseStumps, left_sum, left_sums
 from ...learners.kernels import TIE, Pick
 from ...losses.kernels import evaluate, evaluate_single, sum_of_losses
-from ..gram.loop import note_nothing
-from .loop import subset_of
+from ..curvature import LIGHTEST, curvature_of, in_units_of_the_largest
+from ..problem import Problem
+from .loop import note_nothing, subset_of
 
 
 class FewRowsRule(NamedTuple):
@@ -41,6 +42,25 @@ class FewRowsRule(NamedTuple):
     usual: float
     lightest: float
     flat: bool
+
+
+def few_rows_rule(problem: Problem) -> FewRowsRule:
+    """The rule of `NewtonGain` for the rows of a problem."""
+    loss, y, arrays = problem.loss, problem.y, problem.prepared.arrays
+    if loss.newton_limit is None or not loss.has_curvature:
+        raise ValueError(f"{loss!r} has no Newton step; use step='constant' or 'leaf-search'.")
+    if not isinstance(arrays, DenseStumps) or not problem.selection.by_learner:
+        raise ValueError(
+            f"step={problem.step!r} needs dense numbers without missing values, and a selection of "
+            "single weak-learners; use step='newton'."
+        )
+    if loss.quadratic:
+        return FewRowsRule(problem.learning_rate, np.inf, 1.0, 0.0, True)
+    curvature = curvature_of(loss, y, np.full(len(y), problem.null_score))
+    weight = in_units_of_the_largest(problem.weight)
+    curvature = curvature if weight is None else curvature * weight
+    usual = max(float(np.median(curvature)), 1e-30 * float(curvature.max()))  # a unit, so not 0
+    return FewRowsRule(problem.learning_rate, loss.newton_limit, usual, LIGHTEST * usual, False)
 
 
 @kernel()

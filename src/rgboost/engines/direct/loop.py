@@ -166,3 +166,12 @@ def subset_columns(subsets, m):
     """The columns of J in iteration m."""
     row = m % (subsets.start.shape[0] - 1)
     return subsets.columns[subsets.start[row] : subsets.start[row + 1]]
+
+
+@kernel()
+def note_nothing(record, m):
+    """J held no weak-learner."""
+    record.learner[m] = -1
+    record.left[m] = 0.0
+    record.right[m] = 0.0
+    record.gradient[m] = 0.0

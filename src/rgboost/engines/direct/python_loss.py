@@ -18,7 +18,7 @@ from ...losses import Loss
 from ...selection import Subsets
 from ...statistics.rows import TILE, Rows
 from ...steps import LineSearch
-from ..record import Record
+from ..base import Record
 from .leaf_search import LeafRule
 from .loop import Work, search
 from .newton_leaves import NewtonRule, newton_value

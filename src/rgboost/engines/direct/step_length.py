@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..._core.jit import by_type
 from ...losses import Loss
-from ...steps import ConstantStep, LineSearch, StepRule
+from ...steps import ConstantStep, LineSearch, NewtonGain, StepRule
 from .line_search import search_step
 
 
@@ -42,6 +42,11 @@ def _(step: ConstantStep, loss: Loss, learning_rate: float, n_rows: int) -> Cons
 @make_rule.register
 def _(step: LineSearch, loss: Loss, learning_rate: float, n_rows: int) -> SearchRule:
     return SearchRule(learning_rate)
+
+
+@make_rule.register
+def _(step: NewtonGain, loss: Loss, learning_rate: float, n_rows: int) -> None:
+    return None  # made for the rows of a problem: `few_rows_loop.few_rows_rule`
 
 
 @functools.singledispatch

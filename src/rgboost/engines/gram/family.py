@@ -24,8 +24,8 @@ from ...statistics.memory import MemoryStatistics, Vector, bins_to_left_sums
 from ...statistics.mixed import MixedStatistics, add_mixed_path, bins_to_all_slots
 from ...statistics.short_rows import RowStatistics, as_stored, pays_by_rows
 from ...statistics.slots import LIGHT, SlotSplits, make_slots, weighted_slots, with_noise
+from ..base import Record
 from ..problem import Problem
-from ..record import Record
 from .loop import GramState, GramWork, Pending, RestState, ShareState, run_gram_block
 from .mixed_loop import run_mixed_block
 

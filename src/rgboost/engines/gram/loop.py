@@ -24,7 +24,7 @@ from ..._core.math import largest
 from ..._core.team import wait_for_all
 from ...learners.kernels import TIE
 from ...learners.splits import expected_sum, first_of_ties, pick_split, score_splits, shared_score
-from ..direct.loop import first_of_the_best, subset_columns
+from ..direct.loop import first_of_the_best, note_nothing, subset_columns
 
 
 class GramState(NamedTuple):
@@ -204,15 +204,6 @@ def change_of_loss(inner, total, below, above, left, right, sigma):
     """-<d, r> + sigma/2 <d, d> for the step d that is ``left`` and ``right`` of a split."""
     linear = left * inner + right * (total - inner)
     return 0.5 * sigma * (left * left * below + right * right * above) - linear
-
-
-@kernel()
-def note_nothing(record, m):
-    """J held no weak-learner."""
-    record.learner[m] = -1
-    record.left[m] = 0.0
-    record.right[m] = 0.0
-    record.gradient[m] = 0.0
 
 
 @kernel()

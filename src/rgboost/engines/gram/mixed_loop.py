@@ -19,8 +19,8 @@ from ...learners.mixed_splits import write_set
 from ...learners.mixed_stumps import best_of_column
 from ...learners.splits import expected_sum, pick_split, shared_score
 from ...statistics.slots import best_chosen, parts_of_step, slot_left_sums
-from ..direct.loop import first_of_the_best, subset_of
-from .loop import GramState, RestState, ShareState, note_nothing, share_of_columns
+from ..direct.loop import first_of_the_best, note_nothing, subset_of
+from .loop import GramState, RestState, ShareState, share_of_columns
 
 
 @kernel()

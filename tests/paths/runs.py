@@ -21,7 +21,7 @@ from rgboost.training import Validation
 
 from .data import GROUPS, N_FEATURES, N_HELD, N_TRAIN, Rows, made_rows
 
-DIRECT, GRAM, QUADRATIC_ENGINE = "direct", "gram", "surrogate"
+DIRECT, GRAM, QUADRATIC_ENGINE = "direct", "gram", "quadratic"
 MEMORY = 10**8
 """Bytes of Gram rows: not what the machine has left."""
 SEED = 7

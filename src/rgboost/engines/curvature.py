@@ -5,7 +5,8 @@ Near scores f the loss is close to
     l(y, f + d) ~ l(y, f) - r d + h/2 d^2
 
 with r the residual and h the curvature. A step of r/h longer than the loss's ``newton_limit`` is
-where the quadratic model is far from the loss: there h is |r|/limit.
+where the quadratic model is far from the loss: there h is |r|/limit. Of a loss without such a limit
+h is its smoothness sigma: the quadratic model lies above the loss.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ the unit of the labels if the score is a logarithm of their mean."""
 def curvature_of(loss: Loss, y: Vector, score: Vector) -> Vector:
     """h, so large that no step r/h from these scores is beyond the ``newton_limit``."""
     limit = loss.newton_limit
-    assert limit is not None
+    if limit is None or not loss.has_curvature:
+        assert loss.smoothness is not None
+        return np.full(len(y), loss.smoothness)
     return np.maximum(loss.curvature(y, score), np.abs(loss.residual(y, score)) / limit)
 
 

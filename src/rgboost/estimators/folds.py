@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.model_selection import (
     GroupKFold,
@@ -136,16 +137,17 @@ class FoldPlan:
         how = ("selection", "loss", "step", "learning_rate", "engine")
         plain = type(learner) is Stumps and loss.terms is not None
         plain = plain and engine in ("auto", "direct") and can_be_plain(rows.X, learner)
-        newton = loss_obstacle(loss, settings["step"], settings["learning_rate"]) is None
-        newton &= type(learner) is Stumps and learner.leaves == "free"
-        newton &= settings["selection"].by_learner and engine == "auto"
-        step = NewtonGain() if newton else settings["step"]
-        by_rows = {"engine": "direct", "step": step}
+        why = loss_obstacle(loss, settings["step"], settings["learning_rate"])
+        newton = why is None and loss.newton_limit is not None and loss.has_curvature
+        newton &= type(learner) is Stumps and learner.leaves == "free" and engine == "auto"
+        step = NewtonGain() if newton and settings["selection"].by_learner else settings["step"]
+        X = rows.X.toarray() if plain and scipy.sparse.issparse(rows.X) else rows.X
+        by_rows = {"engine": "direct", "step": step, "X": X}
         if plain and rows_are_faster(rows.X.shape, *(settings[name] for name in how)):
             return by_rows
         if type(learner) is Stumps and loss.quadratic and engine in ("auto", "gram"):
             return {"engine": "gram"}
-        if type(learner) is Stumps and newton:
+        if newton and not loss.quadratic:
             return {"engine": "quadratic"}
         return by_rows if plain and self.n_iter(rows) is None else None
 

@@ -147,7 +147,7 @@ def boost(
             X, y, loss=loss, learner=learner, selection=selection, step=step, n_iter=n_iter,
             learning_rate=learning_rate, start_score=start_score, groups=groups, names=names,
             weight=weight, offset=offset, validation=validation, fold=fold,
-            random_state=random_state, n_jobs=n_jobs, tol=tol,
+            random_state=random_state, n_jobs=n_jobs, tol=tol if fold is None else 0.0,
             gram_memory=gram_budget(X) if gram_memory is None else gram_memory,
         )  # fmt: skip
         if resume is not None:

@@ -45,7 +45,7 @@ class Trace:
     left, right : what was added on the left and the right of the split; for a dictionary, ``left``
         is the step along the normalised column. With C > 2 classes (M, C).
     gradient_norm : <b_j, r> of the choice, the largest |gradient| in J.
-    engine : what computed the iterations: "direct", "gram", "surrogate", or a sentence if it
+    engine : what computed the iterations: "direct", "gram", "quadratic", or a sentence if it
         changed on the way.
     sets : bits of the bins on the left of each choice (see `rgboost.model.Path`), or None if no
         feature is categorical.

@@ -28,7 +28,7 @@ from ...model import Path
 from ...statistics.memory import Columns, MemoryStatistics
 from ...statistics.side_by_side import SideBySide, Sums, can_stand_side_by_side
 from ...steps import ConstantStep, LineSearch, NewtonStep, StepRule
-from ..base import Arrays, Record, Run, Runs, Settled, make_record
+from ..base import Arrays, Losses, Record, Run, Runs, Settled, make_record
 from ..curvature import (
     LIGHTEST,
     curvature_of,
@@ -56,6 +56,11 @@ STEEPEST = 1.1
 Curvature that is all of a run's own rows counts by that share: so no step is much longer than to
 the minimum."""
 
+_LOOKS, _SHORTEST_BLOCK = 2.0, 16
+"""Of one run: how often every column is looked at in a block, and the least iterations of one."""
+ENOUGH = 0.01
+"""With a ``tol``, a stretch ends when a block gained less than this share of the whole stretch."""
+
 _LEAST_CURVATURE = 1e-8
 """Of a row, as a share of that of a usual row at the null model."""
 _UNITS = 1 << 30
@@ -77,10 +82,10 @@ def quadratic_obstacle(problem: Problem) -> str | None:
 
 def loss_obstacle(loss: Loss, step: StepRule, learning_rate: float) -> str | None:
     """Why a loss has no quadratic models, or no such steps on them; None if it has."""
-    if loss.newton_limit is None or loss.outputs > 1:
+    if loss.outputs > 1:
+        return f"{loss!r} has several scores a row"
+    if loss.smoothness is None and (loss.newton_limit is None or not loss.has_curvature):
         return f"{loss!r} has no quadratic model"
-    if not loss.has_curvature:
-        return f"{loss!r} defines no curvature"
     if step not in (ConstantStep(), LineSearch(), NewtonStep()):
         return f"{step!r} is no step on a quadratic model"
     if learning_rate > STEEPEST:
@@ -147,11 +152,19 @@ class QuadraticRuns(StatisticsRuns):
         """The curvature of a row is its integer times this."""
         self.noise = 0.0
         """What sums of residuals have by chance (phi of `rgboost.learners.credibility`)."""
+        if problem.n_runs == 1:
+            size, of = problem.selection.size(problem.prepared.layout)
+            looks = int(_LOOKS * len(problem.prepared.layout.members) * of / max(1, size))
+            self.longest = max(_SHORTEST_BLOCK, looks)
         self.length = FIRST_STRETCH
         self.useful: list[int] = []
         """Features whose Gram rows the stretch before needed."""
         self._stretch: list[list[Record]] = []
         """What was done on this quadratic model."""
+        self._exact: list[Losses] = []
+        """The losses where it was made."""
+        self._told = 0.0
+        """The mean training loss now, as it tells."""
         self._make_model()
         self._point = {"tables": self.tables.copy(), "length": np.array(self.length)}
 
@@ -198,6 +211,12 @@ class QuadraticRuns(StatisticsRuns):
             return [self._nothing(run) for run in self.runs]
         records = super().go_on(min(n, self.length - self._n_done()))
         self._stretch.append(records)
+        if self.problem.tol > 0.0:
+            now = self._mean([self.losses(run) for run in self.runs])
+            whole, last = self._mean(self._exact) - now, self._told - now
+            if last <= ENOUGH * whole:
+                self.length = self._n_done()
+            self._told = now
         return records
 
     def _nothing(self, run: Run) -> Record:
@@ -226,8 +245,8 @@ class QuadraticRuns(StatisticsRuns):
             self.finished = self.length == 0
             return Settled(self._exact, kept=False, natural=natural)
         self.finished = before - after <= self.problem.tol * abs(after)
+        self.length = next_length(self.length, abs(after - told) / (before - after))
         if natural:
-            self.length = next_length(self.length, abs(after - told) / (before - after))
             self._point = {"tables": self.tables.copy(), "length": np.array(self.length)}
         return Settled(self._exact, natural=natural)
 
@@ -274,6 +293,7 @@ class QuadraticRuns(StatisticsRuns):
         for run, (train, held) in zip(self.runs, self._look(), strict=True):
             run.state = self._state(run, train, held, left_weight, total)
         self._exact = [self.losses(run) for run in self.runs]
+        self._told = self._mean(self._exact)
 
     def _curve(self) -> None:
         """The curvature at the mean of the models, in integers.

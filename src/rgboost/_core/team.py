@@ -139,6 +139,15 @@ def check_n_jobs(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, default_n_jobs() + 1 + int(n_jobs))
 
 
+_CELLS_PER_THREAD = 6_500
+"""Entries of the data per iteration and thread (about 4 microseconds) that make a thread pay."""
+
+
+def team_size(n_jobs: int, cells: float) -> int:
+    """Threads that pay for this much work in an iteration."""
+    return max(1, min(n_jobs, int(cells / _CELLS_PER_THREAD)))
+
+
 class Team:
     """Runs a kernel on ``size`` threads at once, each with its own `Seat`."""
 

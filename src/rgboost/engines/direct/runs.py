@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core.team import Team
+from ..._core.team import Team, team_size
 from ...selection import Subsets
 from ..base import Arrays, Losses, Record, Run, Runs
 from ..curvature import in_units_of_the_largest, newton_start
@@ -28,8 +28,6 @@ Vector = NDArray[np.float64]
 
 ROW_CELLS = 5
 """What a row's new residual costs, in entries: 2 nanoseconds if the loss needs an exponential."""
-_CELLS_PER_THREAD = 6_500
-"""Entries of the data per iteration and thread (about 4 microseconds) that make a thread pay."""
 _LONGEST_BLOCK, _SCORES_OF_BLOCK = 320, 1 << 19
 """Iterations of several runs before rules of stopping and callbacks look at them: up to so many,
 and so many scores of rows in all."""
@@ -176,11 +174,6 @@ def _merged(learners: Any, rows: RowSet) -> tuple[Any, RowSet]:
         return learners, rows
     learners, y, weight = merge_equal_rows(learners, rows.y, rows.weight)
     return learners, RowSet(y, weight, None)
-
-
-def team_size(n_jobs: int, cells: float) -> int:
-    """Threads that pay for this much work in an iteration."""
-    return max(1, min(n_jobs, int(cells / _CELLS_PER_THREAD)))
 
 
 def part_of(subsets: Subsets, begin: int, end: int) -> Subsets:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._core.memory import memory_budget
-from ..._core.team import Team
-from ...engines.direct.direct import team_size
+from ..._core.team import Team, team_size
 from ...learners.base import Prepared
 from ...selection import SelectionRule
 from .._validation import Floats

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from ..._core.team import Team
-from ...engines.direct.direct import team_size
+from ..._core.team import Team, team_size
 from ...estimators.base import BaseRGBM
 from ...learners.base import LearnerFamily, Prepared
 from ...losses import Loss

@@ -42,8 +42,8 @@ LAYERS = {
         coverage""",
     "plot": "style room importances learning_curve shape_functions waterfall",
     "selection": "layout subset_size draws rules always thresholds weighted by_name",
-    "statistics": """rows row_gram counted_gram slots side_by_side memory short_rows
-        mixed""",
+    "statistics": """base rows row_gram counted_gram slots side_by_side memory short_rows mixed
+        in_memory""",
     "storage": "errors container values schema labels model_file",
     "theory": "_validation procedure norms distance dual angle guarantees certificates figures",
     "theory/angle": """closed_forms definite enumeration ascent spectral known stump_gram

@@ -104,6 +104,8 @@ class Problem:
     centre: float = 0.0
     best_start: bool = False
     fold: NDArray[np.int64] | None = None
+    statistics: Any = None
+    """Who knows the sums over rows, if not the rows above."""
     tol: float = 0.0
     """The least relative fall of the loss for which quadratic models are made anew."""
 

@@ -138,7 +138,7 @@ class FoldPlan:
         plain = type(learner) is Stumps and loss.terms is not None
         plain = plain and engine in ("auto", "direct") and can_be_plain(rows.X, learner)
         why = loss_obstacle(loss, settings["step"], settings["learning_rate"])
-        newton = why is None and loss.newton_limit is not None and loss.has_curvature
+        newton = why is None and loss.newton
         newton &= type(learner) is Stumps and learner.leaves == "free" and engine == "auto"
         step = NewtonGain() if newton and settings["selection"].by_learner else settings["step"]
         X = rows.X.toarray() if plain and scipy.sparse.issparse(rows.X) else rows.X

@@ -88,6 +88,23 @@ class Loss(ABC):
         """Whether `curvature` is defined."""
         return type(self).curvature is not Loss.curvature
 
+    @property
+    def newton(self) -> bool:
+        """Whether there are Newton steps: curvature, and a limit to go by where it is small."""
+        return self.newton_limit is not None and self.has_curvature
+
+    def model_curvature(self, y: Vector, f: Vector) -> Vector:
+        """h of the quadratic model l(y, f + d) ~ l(y, f) - r d + h/2 d^2.
+
+        The curvature, but so large that no step r/h is beyond the ``newton_limit``: there the
+        quadratic model is far from the loss. Of a loss without Newton steps it is the smoothness
+        sigma: the quadratic model then lies above the loss.
+        """
+        if not self.newton:
+            assert self.smoothness is not None
+            return np.full(len(y), self.smoothness)
+        return np.maximum(self.curvature(y, f), np.abs(self.residual(y, f)) / self.newton_limit)
+
     def convexity_on(
         self, low: float, high: float, y_min: float, y_max: float
     ) -> tuple[float, float]:

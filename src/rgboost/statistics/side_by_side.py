@@ -3,15 +3,12 @@
 Runs have models of their own, but the same rows in the same bins. A bin then has eight numbers, one
 for each run, next to each other: the additive score of the bin, or a sum of residuals in it. They
 are read and added at once, which takes as long as one of them.
-
-Rows lie in the order of their folds, so that sums over the rows that a run does not see are those
-of one stretch of rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +18,6 @@ from .._core.lanes import LANES, add_lanes
 from .._core.team import Team, row_chunks
 from ..learners.dense_stumps import DenseStumps
 from ..learners.mixed_stumps import MixedStumps
-from ..learners.some_rows import take_rows
 from ..losses import Loss
 from ..losses.kernels import evaluate
 
@@ -34,22 +30,13 @@ _TILE = 128
 Vector = NDArray[np.float64]
 
 
-class Sums(NamedTuple):
-    """Of run k, at its model: ``bins[k]`` are sums of residuals in bins, ``total[k]`` is that over
-    all rows, ``loss[k]`` the sum of losses."""
-
-    bins: Vector
-    total: Vector
-    loss: Vector
-
-
-def can_stand_side_by_side(arrays: Any, loss: Loss, fold: NDArray[np.int64]) -> bool:
-    dense = isinstance(arrays, DenseStumps | MixedStumps)
-    return dense and int(fold.max()) < LANES and loss.terms is not None
+def can_stand_side_by_side(arrays: Any, loss: Loss) -> bool:
+    """Whether rows are dense, and the loss compiled."""
+    return isinstance(arrays, DenseStumps | MixedStumps) and loss.terms is not None
 
 
 class SideBySide:
-    """Rows under the models of several runs; run k does not see those of fold k.
+    """Rows under several models.
 
     ``first_cell[g]`` is the first of the numbers that a model has for the bins of feature g.
     """
@@ -62,51 +49,47 @@ class SideBySide:
         weight: Vector | None,
         offset: Vector | None,
         loss: Loss,
-        fold: NDArray[np.int64],
         team: Team,
     ) -> None:
-        order = np.argsort(fold, kind="stable")
-        self.codes = take_rows(arrays, order, len(y)).codes
+        self.codes = arrays.codes
         self.first_cell = first_cell
-        self.y = y[order]
-        self.weight = np.empty(0) if weight is None else weight[order]
-        self.offset = np.empty(0) if offset is None else offset[order]
+        self.y = y
+        self.weight = np.empty(0) if weight is None else weight
+        self.offset = np.empty(0) if offset is None else offset
         self.terms = loss.terms
+        self.flat = 0.0 if loss.newton else float(loss.smoothness or 0.0)
+        """h, if it is the same everywhere; 0 if it is the curvature."""
+        self.shortest = 1.0 / loss.newton_limit if loss.newton and loss.newton_limit else 0.0
         self.team = team
-        self.chunks, self.fold_of_chunk = _chunks_of_folds(np.bincount(fold))
+        self.chunks = row_chunks(len(y))
 
-    def look(self, start: Vector, tables: Vector) -> tuple[Sums, Sums]:
-        """At the models ``start[k]`` plus ``tables[k]``: sums over all rows, and over those that a
-        run does not see."""
-        n_runs, n_cells = tables.shape
+    def look(self, start: Vector, tables: Vector) -> tuple[Vector, Vector, Vector, Vector, Vector]:
+        """At the models ``start[m]`` plus ``tables[m]``: sums of residuals in bins, (models,
+        cells); over all rows; of losses; of curvatures; and of squared residuals."""
+        found = [
+            self._look(start[m : m + LANES], tables[m : m + LANES])
+            for m in range(0, len(start), LANES)
+        ]
+        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))  # type: ignore[return-value]
+
+    def _look(self, start: Vector, tables: Vector) -> tuple[Vector, ...]:
+        """Of at most as many models as there are lanes."""
+        n_models, n_cells = tables.shape
         lanes, starts = np.zeros((n_cells, LANES)), np.zeros(LANES)
-        lanes[:, :n_runs], starts[:n_runs] = tables.T, start
-        sums = np.zeros((2, len(self.fold_of_chunk), LANES))
-        bins = np.zeros((2, n_cells, LANES))
+        lanes[:, :n_models], starts[:n_models] = tables.T, start
+        n_chunks = len(self.chunks) - 1
+        sums, bins = np.zeros((4, n_chunks, LANES)), np.zeros((n_cells, LANES))
         for first, last in _batches(self.chunks):
             mine = self.chunks[first : last + 1]
             residual = np.empty((mine[-1] - mine[0]) * LANES)
             self.team.run(
                 evaluate_runs, self.codes, self.first_cell, lanes.ravel(), starts, self.terms,
-                self.y, self.weight, self.offset, mine, residual, sums[:, first:last],
+                self.flat, self.shortest, self.y, self.weight, self.offset, mine, residual,
+                sums[:, first:last],
             )  # fmt: skip
-            folds = self.fold_of_chunk[first:last]
-            self.team.run(add_bins, self.codes, self.first_cell, residual, mine, folds, *bins)
-        its_own = self.fold_of_chunk[:, None] == np.arange(LANES)
-        loss, total = sums.sum(axis=1)[:, :n_runs]
-        held_loss, held_total = np.where(its_own, sums, 0.0).sum(axis=1)[:, :n_runs]
-        every, held = np.ascontiguousarray(bins.transpose(0, 2, 1)[:, :n_runs])
-        return Sums(every, total, loss), Sums(held, held_total, held_loss)
-
-
-def _chunks_of_folds(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Boundaries of pieces of rows that are of one fold each, and these folds. They do not depend
-    on the number of threads."""
-    bounds, folds = [np.zeros(1, np.int64)], []
-    for f, n in enumerate(sizes.tolist()):
-        bounds.append(bounds[-1][-1] + row_chunks(n)[1:])
-        folds += [f] * len(bounds[-1])
-    return np.concatenate(bounds), np.array(folds, np.int64)
+            self.team.run(add_bins, self.codes, self.first_cell, residual, mine, bins)
+        loss, total, curvature, square = sums.sum(axis=1)[:, :n_models]
+        return np.ascontiguousarray(bins.T[:n_models]), total, loss, curvature, square
 
 
 def _batches(chunks: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -122,12 +105,15 @@ def _batches(chunks: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 @kernel()
 def evaluate_runs(
-    codes, first_cell, tables, start, terms, y, weight, offset, chunks, residual, sums, seat
-):
-    """Residuals of the rows of some chunks under all runs, and sums of losses and residuals over
-    each chunk; threads take chunks in turn."""
+    codes, first_cell, tables, start, terms, flat, shortest, y, weight, offset, chunks, residual,
+    sums, seat
+):  # fmt: skip
+    """Residuals of the rows of some chunks under all models, and sums of losses, residuals,
+    curvatures and squared residuals over each chunk; threads take chunks in turn."""
     size = _TILE * LANES
-    score, labels, values = np.empty(size), np.empty(size), np.empty(size)
+    score, labels, values, curvature = (
+        np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    )  # fmt: skip
     for chunk in range(seat.rank, chunks.shape[0] - 1, seat.size):
         for lo in range(chunks[chunk], chunks[chunk + 1], _TILE):
             hi = min(lo + _TILE, chunks[chunk + 1])
@@ -140,20 +126,33 @@ def evaluate_runs(
             for g in range(first_cell.shape[0] - 1):
                 add_scores(codes[g, lo:hi], tables[LANES * first_cell[g] :], score)
             mine = residual[LANES * (lo - chunks[0]) : LANES * (hi - chunks[0])]
-            evaluate_lanes(terms, labels, score, n * LANES, values, mine)
+            evaluate_lanes(terms, labels, score, n * LANES, values, mine, curvature)
+            bound_curvature(flat, shortest, mine, n * LANES, curvature)
             if weight.shape[0] > 0:
                 for i in range(n):
                     for k in range(LANES):
                         values[LANES * i + k] *= weight[lo + i]
                         mine[LANES * i + k] *= weight[lo + i]
+                        curvature[LANES * i + k] *= weight[lo + i]
             add_rows(values, n, sums[0, chunk])
             add_rows(mine, n, sums[1, chunk])
+            add_rows(curvature, n, sums[2, chunk])
+            for j in range(n * LANES):
+                values[j] = mine[j] * mine[j]
+            add_rows(values, n, sums[3, chunk])
 
 
 @kernel()
-def evaluate_lanes(terms, y, score, n, values_out, residual_out):
+def evaluate_lanes(terms, y, score, n, values_out, residual_out, curvature_out):
     for j in range(n):
-        values_out[j], residual_out[j], _ = evaluate(terms, y[j], score[j])
+        values_out[j], residual_out[j], curvature_out[j] = evaluate(terms, y[j], score[j])
+
+
+@kernel()
+def bound_curvature(flat, shortest, residual, n, curvature):
+    """h of the quadratic models: see `rgboost.losses.Loss.model_curvature`."""
+    for j in range(n):
+        curvature[j] = max(curvature[j], shortest * abs(residual[j])) if flat == 0.0 else flat
 
 
 @kernel()
@@ -171,25 +170,19 @@ def add_scores(codes, table, score):
 
 
 @kernel()
-def add_bins(codes, first_cell, residual, chunks, fold_of_chunk, bins_out, held_out, seat):
-    """Sums of residuals in bins, of all rows of some chunks and of those that a run does not see;
-    threads take features in turn."""
+def add_bins(codes, first_cell, residual, chunks, bins_out, seat):
+    """Sums of residuals in bins, of all rows of some chunks; threads take features in turn."""
     for g in range(seat.rank, first_cell.shape[0] - 1, seat.size):
         a, b = first_cell[g], first_cell[g + 1]
         # Two sums by turns: an addition need not wait for the one before it.
         even, odd = np.zeros((b - a) * LANES), np.zeros((b - a) * LANES)
-        for chunk in range(chunks.shape[0] - 1):
-            mine = codes[g, chunks[chunk] : chunks[chunk + 1]]
-            rows = residual[LANES * (chunks[chunk] - chunks[0]) :]
-            n, f = mine.shape[0], fold_of_chunk[chunk]
-            for i in range(0, n - 1, 2):
-                add_lanes(rows, i, even, mine[i])
-                add_lanes(rows, i + 1, odd, mine[i + 1])
-            if n % 2:
-                add_lanes(rows, n - 1, even, mine[n - 1])
-            for s in range(b - a):
-                for k in range(LANES):
-                    bins_out[a + s, k] += even[LANES * s + k] + odd[LANES * s + k]
-                held_out[a + s, f] += even[LANES * s + f] + odd[LANES * s + f]
-            even[:] = 0.0
-            odd[:] = 0.0
+        mine = codes[g, chunks[0] : chunks[-1]]
+        n = mine.shape[0]
+        for i in range(0, n - 1, 2):
+            add_lanes(residual, i, even, mine[i])
+            add_lanes(residual, i + 1, odd, mine[i + 1])
+        if n % 2:
+            add_lanes(residual, n - 1, even, mine[n - 1])
+        for s in range(b - a):
+            for k in range(LANES):
+                bins_out[a + s, k] += even[LANES * s + k] + odd[LANES * s + k]

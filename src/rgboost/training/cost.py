@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 
 from ..engines.gram.family import gram_family
-from ..engines.gram.gram_rows import gram_type
+from ..engines.gram.gram_rows import gram_types
 from ..engines.gram.runs import gram_obstacle
 from ..engines.problem import Problem
 from ..engines.quadratic.runs import quadratic_obstacle
@@ -90,9 +90,9 @@ def gram_bytes(problem: Problem) -> float:
     offsets = gram_family(problem).offsets
     sizes = np.sort(np.diff(offsets))[::-1]
     rows = float(sizes[: problem.n_iter].sum())
-    per_entry = np.dtype(gram_type(problem.weight, len(problem.y))).itemsize
-    if problem.held is not None:
-        per_entry += np.dtype(gram_type(problem.held.weight, len(problem.held.y))).itemsize
+    n_rows = [len(problem.y), len(problem.held_rows.y)][: 1 if problem.held is None else 2]
+    kinds = gram_types(n_rows, problem.weight is not None, False)
+    per_entry = sum(np.dtype(kind).itemsize for kind in kinds)
     return rows * int(offsets[-1]) * per_entry
 
 

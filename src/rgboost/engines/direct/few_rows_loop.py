@@ -27,7 +27,7 @@ from ..._core.math import blocked_sum
 from ...learners.dense_stumps import DenseStumps, left_sum, left_sums
 from ...learners.kernels import TIE, Pick
 from ...losses.kernels import evaluate, evaluate_single, sum_of_losses
-from ..curvature import LIGHTEST, curvature_of, in_units_of_the_largest
+from ..curvature import LIGHTEST, in_units_of_the_largest
 from ..problem import Problem
 from .loop import note_nothing, subset_of
 
@@ -47,20 +47,22 @@ class FewRowsRule(NamedTuple):
 def few_rows_rule(problem: Problem) -> FewRowsRule:
     """The rule of `NewtonGain` for the rows of a problem."""
     loss, y, arrays = problem.loss, problem.y, problem.prepared.arrays
-    if loss.newton_limit is None or not loss.has_curvature:
+    if not loss.newton:
         raise ValueError(f"{loss!r} has no Newton step; use step='constant' or 'leaf-search'.")
     if not isinstance(arrays, DenseStumps) or not problem.selection.by_learner:
         raise ValueError(
             f"step={problem.step!r} needs dense numbers without missing values, and a selection of "
             "single weak-learners; use step='newton'."
         )
+    limit = loss.newton_limit
+    assert limit is not None
     if loss.quadratic:
         return FewRowsRule(problem.learning_rate, np.inf, 1.0, 0.0, True)
-    curvature = curvature_of(loss, y, np.full(len(y), problem.null_score))
+    curvature = loss.model_curvature(y, np.full(len(y), problem.null_score))
     weight = in_units_of_the_largest(problem.weight)
     curvature = curvature if weight is None else curvature * weight
     usual = max(float(np.median(curvature)), 1e-30 * float(curvature.max()))  # a unit, so not 0
-    return FewRowsRule(problem.learning_rate, loss.newton_limit, usual, LIGHTEST * usual, False)
+    return FewRowsRule(problem.learning_rate, limit, usual, LIGHTEST * usual, False)
 
 
 @kernel()

@@ -2,89 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.jit import kernel
-from ..._core.team import Team
-from ...statistics.counted_gram import count_gram
-from ...statistics.memory import Columns, MemoryStatistics
 from ..base import Arrays
 
 
-def gram_type(weight: NDArray[np.float64] | None, n_rows: int) -> Any:
-    """Counts of rows are exact as integers, in half or a quarter of the memory of weights."""
-    if weight is not None:
-        return np.float64
+def gram_types(sizes: list[int], weighted: bool, together: bool) -> list[Any]:
+    """Of the Gram rows of folds with so many rows, and of all rows ``together``: counts of rows are
+    exact as integers, in half or a quarter of the memory of weights."""
+    if weighted:
+        return [np.float64] * (len(sizes) + together)
+    if together:
+        return [_count_type(max(sizes))] * len(sizes) + [_count_type(sum(sizes))]
+    return [_count_type(n) for n in sizes]
+
+
+def _count_type(n_rows: int) -> Any:
     return np.uint16 if n_rows <= np.iinfo(np.uint16).max else np.uint32
 
 
-class GramMaker(Protocol):
-    """Who makes the Gram rows of several sets of rows."""
-
-    @property
-    def makes_all(self) -> bool:
-        """Whether those of all features are made at once, whatever is asked for."""
-
-    def gram_blocks(
-        self, features: Sequence[int], columns: Columns, outs: Sequence[NDArray]
-    ) -> None:
-        """`rgboost.statistics.memory.Statistics.gram_rows`, one block for each set."""
-
-
-class OneByOne:
-    """A `GramMaker` that asks somebody for each of the blocks."""
-
-    def __init__(self, *providers: Any) -> None:
-        self.providers = providers
-
-    @property
-    def makes_all(self) -> bool:
-        return any(provider.makes_all for provider in self.providers)
-
-    def gram_blocks(
-        self, features: Sequence[int], columns: Columns, outs: Sequence[NDArray]
-    ) -> None:
-        for provider, out in zip(self.providers, outs, strict=True):
-            provider.gram_rows(features, columns, out)
-
-
-class FoldsAndSum(OneByOne):
-    """Gram rows of the rows of each fold, and of all of them."""
-
-    def __init__(self, parts: Sequence[MemoryStatistics], team: Team) -> None:
-        super().__init__(*parts)
-        self.team = team
-
-    def gram_blocks(
-        self, features: Sequence[int], columns: Columns, outs: Sequence[NDArray]
-    ) -> None:
-        *folds, total = outs
-        if all(part.counts and not part.rows.weighted for part in self.providers):
-            arrays = [part.arrays for part in self.providers]
-            n_rows = [len(part.rows.y) for part in self.providers]
-            wanted, others = np.asarray(features, np.int64), np.asarray(columns, np.int64)
-            count_gram(arrays, n_rows, wanted, others, folds, total, self.team)
-            return
-        super().gram_blocks(features, columns, folds)
-        self.team.run(add_blocks, tuple(folds), total)
-
-
-@kernel()
-def add_blocks(parts, out, seat):
-    """Sums of rows of several matrices, each thread on its rows."""
-    for row in range(seat.rank, out.shape[0], seat.size):
-        sums = out[row]
-        one = parts[0][row]
-        for j in range(sums.shape[0]):
-            sums[j] = one[j]
-        for k in range(1, len(parts)):
-            one = parts[k][row]
-            for j in range(sums.shape[0]):
-                sums[j] += one[j]
+Maker = Callable[[Sequence[int], NDArray[np.int64], Sequence[NDArray]], None]
+"""Makes Gram rows of some features: their columns of others, into blocks for each matrix."""
 
 
 class GramRows:
@@ -109,7 +52,7 @@ class GramRows:
         self.batches: list[list[int]] = []
         """Features in the order in which their rows were made."""
 
-    def add(self, features: list[int], maker: GramMaker) -> bool:
+    def add(self, features: list[int], maker: Maker) -> bool:
         """Make the rows of as many of the features as fit; whether the first did."""
         sizes = [int(self.offsets[g + 1] - self.offsets[g]) for g in features]
         while features and self.used + sum(sizes) > self.room:
@@ -119,7 +62,7 @@ class GramRows:
         stop = self.used + sum(sizes)
         unknown = np.flatnonzero(self.row_start < 0)
         try:
-            maker.gram_blocks(features, unknown, [block[self.used : stop] for block in self.blocks])
+            maker(features, unknown, [block[self.used : stop] for block in self.blocks])
         except MemoryError:
             return False
         for block in self.blocks:
@@ -152,7 +95,7 @@ class GramRows:
             "gram_batches": np.array([len(batch) for batch in self.batches], np.int64),
         }
 
-    def restore(self, kept: Arrays, maker: GramMaker) -> None:
+    def restore(self, kept: Arrays, maker: Maker) -> None:
         """Make the rows of `keep` again, in that order."""
         ends = np.cumsum(kept["gram_batches"])
         for batch in np.split(kept["gram_features"], ends[:-1]) if len(ends) else []:

@@ -8,6 +8,7 @@ iteration of a run takes O(K).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,13 +24,16 @@ from ...learners.sparse_stumps import SparseStumps
 from ...learners.splits import expected_sum
 from ...model import Path
 from ...selection import Subsets
-from ...statistics.memory import MOST_BINS, MemoryStatistics
+from ...statistics.base import Curvature, Models
+from ...statistics.in_memory import InMemory, RowsOfFold
+from ...statistics.memory import MOST_BINS
 from ..base import Arrays, Block, Losses, Record, Run, Runs
+from ..curvature import in_units_of_the_largest
 from ..direct.runs import DirectRuns
 from ..direct.step_length import ConstantRule, SearchRule
 from ..problem import Problem, RowSet
 from .family import MixedFamily, gram_family
-from .gram_rows import FoldsAndSum, GramMaker, GramRows, OneByOne, gram_type
+from .gram_rows import GramRows, gram_types
 from .loop import GramState, Pending, RestState, make_work
 
 _SPLITS_PER_THREAD = 3000
@@ -117,21 +121,31 @@ class SumState:
 
 
 class StatisticsRuns(Runs):
-    """Runs whose iterations touch no row. ``gram`` is the room for Gram rows, ``maker`` makes them
-    with the threads of ``builders``; ``rho`` is the step as a share of <b, r>."""
+    """Runs whose iterations touch no row: all they know of them are `Statistics`. ``gram`` is the
+    room for Gram rows; ``rho`` is the step as a share of <b, r>."""
 
-    def __init__(self, problem: Problem, kinds: list[Any], rho: float) -> None:
+    weighting: Curvature | None = None
+    """What Gram rows are of."""
+
+    def __init__(self, problem: Problem, rho: float) -> None:
+        super().__init__(problem, [])
         self.family = gram_family(problem)
         self.builders = statistics_team(problem)
-        self.gram = GramRows(self.family.offsets, kinds, problem.gram_memory)
-        self.maker: GramMaker
+        self.statistics: Any = problem.statistics or in_memory(problem, self.family, self.builders)
         self.rho = rho
-        super().__init__(problem, [])
+        self.gram = GramRows(self.family.offsets, self.gram_types(), problem.gram_memory)
         n_sums, single = max(1, int(self.family.offsets[-1])), problem.n_runs == 1
         self.team = Team(loop_threads(problem.n_jobs, n_sums) if single else 1)
         if not single:
             self.longest = min(max(_SPLITS_OF_BLOCK // n_sums, _SHORT_BLOCK), _LONG_BLOCK)
             self.pool.n_threads = min(problem.n_jobs, problem.n_runs)
+
+    @abstractmethod
+    def gram_types(self) -> list[Any]:
+        """The types of numbers of Gram rows, for each of the matrices."""
+
+    def make_gram(self, features: Any, columns: Any, outs: Any) -> None:
+        self.statistics.gram(features, columns, self.weighting, outs)
 
     def __exit__(self, *exc_info: object) -> None:
         super().__exit__(*exc_info)
@@ -168,13 +182,13 @@ class StatisticsRuns(Runs):
         Many at once, but not so many that their bins, expanded, would take much memory.
         """
         missing = [g for g in features if self.gram.row_start[g] < 0]
-        together = max(1, EXPANDED_BINS // max(1, len(self.problem.y)))
+        together = max(1, EXPANDED_BINS // max(1, sum(self.statistics.sizes)))
         batches = [missing[i : i + together] for i in range(0, len(missing), together)]
-        return all(self.gram.add(batch, self.maker) for batch in batches)
+        return all(self.gram.add(batch, self.make_gram) for batch in batches)
 
     def expect_useful(self, features: list[int]) -> bool:
         """`expect` some features: these, or all if that is faster than one after the other."""
-        if self.gram.size_of_all <= ALL_AT_ONCE or self.maker.makes_all:
+        if self.gram.size_of_all <= ALL_AT_ONCE or self.statistics.makes_all:
             features = np.flatnonzero(np.diff(self.family.offsets)).tolist()
         return self.expect(features)
 
@@ -201,91 +215,57 @@ class GramRuns(StatisticsRuns):
     engine = "gram"
 
     def __init__(self, problem: Problem) -> None:
-        self.sets = _row_sets(problem)
-        kinds = [gram_type(rows.weight, len(rows.y)) for _, rows in self.sets]
-        if problem.fold is not None:
-            largest = max(len(rows.y) for _, rows in self.sets)
-            kinds = [gram_type(problem.weight, largest)] * len(kinds)
-            kinds.append(gram_type(problem.weight, len(problem.y)))
-        super().__init__(problem, kinds, step_share(problem.rule))
-        self.parts = [self._statistics(arrays, rows) for arrays, rows in self.sets]
+        super().__init__(problem, step_share(problem.rule))
+        null = np.zeros((1, self.family.n_tables))
+        self._weights = self.statistics.weights()
+        self._sums = self.statistics.sums(Models(np.array([problem.start]), null))
+        generators = problem.generators()
         if problem.fold is None:
-            self.maker = OneByOne(*self.parts)
-            self.runs = [self._single()]
+            self.runs = [self._single(next(generators))]
         else:
-            self.maker = FoldsAndSum(self.parts, self.builders)
-            self.runs = self._folds()
+            self.runs = [self._without(k, rng) for k, rng in enumerate(generators)]
             self.expect_useful([])
 
-    def _statistics(self, arrays: Any, rows: RowSet) -> MemoryStatistics:
-        problem, family = self.problem, self.family
-        stored = family.stored(arrays, len(rows.y))
-        start, team = problem.start, self.builders
-        return family.statistics(stored, rows.y, rows.weight, problem.loss, start, team)
+    def gram_types(self) -> list[Any]:
+        statistics = self.statistics
+        together = self.problem.fold is not None
+        return gram_types(statistics.sizes, statistics.weighted, together)
 
-    def _single(self) -> Run:
-        null = np.zeros(self.family.n_tables)
-        states = []
-        for part, block in zip(self.parts, self.gram.blocks, strict=True):
-            left_weight, total = part.bin_weights()
-            sums = part.gradient(null)
-            states.append(
-                self._state(sums.left_sums, sums.total, sums.loss, left_weight, total, block)
-            )
-        train, *others = states
-        held = others[0] if others else no_rows(train)
+    def _single(self, rng: np.random.Generator) -> Run:
+        """The run on all rows; validation rows are the second fold."""
+        blocks, mass = self.gram.blocks, self._weights.total
+        train = self._state([0], 0.0, blocks[0])
+        held = self._state([1], 0.0, blocks[1]) if len(mass) > 1 else no_rows(train)
         state = SumState(self.family.splits, train, held, self.make_work())
-        mass, held_mass = (*(rows.mass for _, rows in self.sets), 0.0)[:2]
-        return Run(self.problem.start, mass, held_mass, next(self.problem.generators()), state)
+        return Run(self.problem.start, float(mass[0]), float(mass[1:].sum()), rng, state)
 
-    def _state(
-        self, sums: Any, total: float, loss: float, weight: Any, total_weight: float, block: Any
-    ) -> GramState:
+    def _without(self, k: int, rng: np.random.Generator) -> Run:
+        """The run without fold k: its training rows are those of all other folds."""
+        problem, blocks, mass = self.problem, self.gram.blocks, self._weights.total
+        others = np.flatnonzero(np.arange(len(mass)) != k).tolist()
+        residuals = self._sums.total[others, 0].sum()
+        shift = residuals / mass[others].sum() if problem.best_start else 0.0
+        train = RestState(*self._state(others, shift, blocks[-1]), less=blocks[k])
+        held = self._state([k], shift, blocks[k])
+        splits = self.family.weighted(train.left_weight, train.total_weight, 0.0)
+        state = SumState(splits, train, held, self.make_work())
+        start = problem.start + shift
+        return Run(start, float(mass[others].sum()), float(mass[k]), rng, state)
+
+    def _state(self, folds: list[int], shift: float, block: NDArray) -> GramState:
+        """Of the rows of some folds, at a start that is larger by ``shift``."""
+        weight, total_weight = (part[folds].sum(axis=0) for part in self._weights)
+        left, total, loss = (part[folds, 0].sum(axis=0) for part in self._sums[:3])
         return GramState(
-            left_sums=sums,
+            left_sums=left - shift * weight,
             left_weight=weight,
-            total_weight=total_weight,
+            total_weight=float(total_weight),
             constant=np.zeros(1),
-            total=np.array([total]),
-            loss=np.array([loss]),
+            total=np.array([total - shift * total_weight]),
+            loss=np.array([loss - shift * total + 0.5 * shift * shift * total_weight]),
             rows=block,
             row_start=self.gram.row_start,
         )
-
-    def _folds(self) -> list[Run]:
-        """Runs at their null models: the training rows of one are those of all other folds."""
-        null, parts, problem = np.zeros(self.family.n_tables), self.parts, self.problem
-        weights, sums = [p.bin_weights() for p in parts], [p.gradient(null) for p in parts]
-        left_weights = np.array([weight[0] for weight in weights])
-        totals = np.array([weight[1] for weight in weights])
-        left_sums = np.array([one.left_sums for one in sums])
-        residuals = np.array([one.total for one in sums])
-        losses = np.array([one.loss for one in sums])
-        masses = np.array([rows.mass for _, rows in self.sets])
-        runs = []
-        for k, rng in enumerate(problem.generators()):
-            here = np.arange(len(parts)) == k
-            shift = residuals[~here].sum() / totals[~here].sum() if problem.best_start else 0.0
-
-            def state(rows: NDArray, block: NDArray, shift: float = shift) -> GramState:
-                weight, total_weight = left_weights[rows].sum(axis=0), float(totals[rows].sum())
-                total, loss = residuals[rows].sum(), losses[rows].sum()
-                return self._state(
-                    left_sums[rows].sum(axis=0) - shift * weight,
-                    total - shift * total_weight,
-                    loss - shift * total + 0.5 * shift * shift * total_weight,
-                    weight,
-                    total_weight,
-                    block,
-                )
-
-            train = RestState(*state(~here, self.gram.blocks[-1]), less=self.gram.blocks[k])
-            held = state(here, self.gram.blocks[k])
-            splits = self.family.weighted(train.left_weight, train.total_weight, 0.0)
-            mass, held_mass = float(masses[~here].sum()), float(masses[k])
-            stands = SumState(splits, train, held, self.make_work())
-            runs.append(Run(problem.start + shift, mass, held_mass, rng, stands))
-        return runs
 
     def keep(self) -> Arrays:
         """Copies of what steps change, of the only run; and the order of Gram rows."""
@@ -297,62 +277,59 @@ class GramRuns(StatisticsRuns):
         return sums | self.gram.keep()
 
     def restore(self, kept: Arrays) -> None:
-        self.gram.restore(kept, self.maker)
+        self.gram.restore(kept, self.make_gram)
         for name, state in self._states():
             for part in _KEPT:
                 getattr(state, part)[:] = kept[f"{name}_{part}"]
 
     def _states(self) -> list[tuple[str, Any]]:
-        state = self.runs[0].state
-        return [("train", state.train), ("held", state.held)][: len(self.sets)]
+        state, n_sets = self.runs[0].state, self.statistics.n_folds
+        return [("train", state.train), ("held", state.held)][:n_sets]
 
     def successor(self, paths: Sequence[Path]) -> Runs:
-        """The direct engine, from the scores of the models."""
-        scores = []
-        for k, (run, path) in enumerate(zip(self.runs, paths, strict=True)):
-            tables = self.family.tables(path)
-            found = []
-            for part in self.parts:
-                part.start = run.start
-                found.append(part.score(tables).copy())
-            if self.problem.fold is None:
-                scores.append((found[0], found[1] if len(found) > 1 else np.empty(0)))
-            else:
-                scores.append(scores_without(k, self.problem.fold, found))
-        return go_on_direct(self, scores)
+        return go_on_direct(self, np.array([self.family.tables(path) for path in paths]))
 
 
 _KEPT = ("left_sums", "constant", "total", "loss")
 
 
-def go_on_direct(runs: Runs, scores: Sequence[tuple[Any, Any]]) -> DirectRuns:
-    """The direct engine with the generators and starts of other runs."""
-    found = DirectRuns(runs.problem, scores)
+def go_on_direct(runs: StatisticsRuns, tables: NDArray[np.float64]) -> DirectRuns:
+    """The direct engine, from the models of these tables, with the generators of the runs."""
+    problem, statistics = runs.problem, runs.statistics
+    scores = []
+    for k, run in enumerate(runs.runs):
+        every = [statistics.scores(f, run.start, tables[k]) for f in range(statistics.n_folds)]
+        if problem.fold is None:
+            scores.append((every[0], every[1] if len(every) > 1 else np.empty(0)))
+            continue
+        score = np.empty(len(problem.fold))
+        for f, part in enumerate(every):
+            score[problem.fold == f] = part
+        scores.append((score[problem.fold != k], score[problem.fold == k]))
+    found = DirectRuns(problem, scores)
     for new, old in zip(found.runs, runs.runs, strict=True):
         new.rng, new.start = old.rng, old.start
     return found
 
 
-def scores_without(k: int, fold: NDArray[np.int64], found: list[Any]) -> tuple[Any, Any]:
-    """Scores of the rows of a run without fold k, and of the others, from those of each fold."""
-    score = np.empty(len(fold))
-    for f, part in enumerate(found):
-        score[fold == f] = part
-    return score[fold != k], score[fold == k]
-
-
-def _row_sets(problem: Problem) -> list[tuple[Any, RowSet]]:
-    """Weak-learners and rows that sums are taken over: training rows and validation rows, or those
-    of each fold."""
+def in_memory(problem: Problem, family: Any, team: Team) -> InMemory:
+    """Statistics of the rows of a problem: training rows and validation rows, or those of each
+    fold."""
+    weight = problem.weight if problem.loss.quadratic else in_units_of_the_largest(problem.weight)
+    rows = RowSet(problem.y, weight, problem.offset)
+    arrays = problem.prepared.arrays
+    every = RowsOfFold(arrays, *rows)
     if problem.fold is None:
-        sets = [(problem.prepared.arrays, problem.rows)]
-        return sets if problem.held is None else [*sets, (problem.held_arrays, problem.held_rows)]
-    sets = []
-    for k in range(problem.n_runs):
-        rows = np.flatnonzero(problem.fold == k)
-        arrays = take_rows(problem.prepared.arrays, rows, len(problem.y))
-        sets.append((arrays, problem.rows.take(rows)))
-    return sets
+        sets = [every]
+        if problem.held is not None:
+            held = problem.held_rows
+            if not problem.loss.quadratic:
+                held = held._replace(weight=in_units_of_the_largest(held.weight))
+            sets.append(RowsOfFold(problem.held_arrays, *held))
+        return InMemory(family, sets, problem.loss, team)
+    numbers = [np.flatnonzero(problem.fold == k) for k in range(problem.n_runs)]
+    sets = [RowsOfFold(take_rows(arrays, n, len(rows.y)), *rows.take(n)) for n in numbers]
+    return InMemory(family, sets, problem.loss, team, together=every)
 
 
 def no_rows(like: GramState) -> GramState:

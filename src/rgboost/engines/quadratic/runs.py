@@ -17,29 +17,21 @@ end is added in proportion.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...losses import Loss
 from ...model import Path
-from ...statistics.memory import Columns, MemoryStatistics
-from ...statistics.side_by_side import SideBySide, Sums, can_stand_side_by_side
+from ...statistics.base import Curvature, Models, Sums
 from ...steps import ConstantStep, LineSearch, NewtonStep, StepRule
 from ..base import Arrays, Losses, Record, Run, Runs, Settled, make_record
-from ..curvature import (
-    LIGHTEST,
-    curvature_of,
-    in_few_units,
-    in_units_of_the_largest,
-    newton_start,
-)
-from ..gram.gram_rows import OneByOne
+from ..curvature import LIGHTEST
 from ..gram.loop import ShareState
 from ..gram.runs import StatisticsRuns, SumState, go_on_direct, statistics_obstacle
-from ..problem import Problem, RowSet, with_offset
+from ..problem import Problem
 
 Vector = NDArray[np.float64]
 
@@ -63,8 +55,8 @@ ENOUGH = 0.01
 
 _LEAST_CURVATURE = 1e-8
 """Of a row, as a share of that of a usual row at the null model."""
-_UNITS = 1 << 30
-"""The curvature of all rows, as an integer; or the most that 16 bits hold."""
+_UNITS = {4: 1 << 30, 2: 60_000}
+"""The curvature of all rows, as an integer of so many bytes: with room for rounding up."""
 
 
 def quadratic_obstacle(problem: Problem) -> str | None:
@@ -84,7 +76,7 @@ def loss_obstacle(loss: Loss, step: StepRule, learning_rate: float) -> str | Non
     """Why a loss has no quadratic models, or no such steps on them; None if it has."""
     if loss.outputs > 1:
         return f"{loss!r} has several scores a row"
-    if loss.smoothness is None and (loss.newton_limit is None or not loss.has_curvature):
+    if loss.smoothness is None and not loss.newton:
         return f"{loss!r} has no quadratic model"
     if step not in (ConstantStep(), LineSearch(), NewtonStep()):
         return f"{step!r} is no step on a quadratic model"
@@ -101,57 +93,23 @@ def _least_share(problem: Problem) -> float:
     return float(1.0 - masses.max() / masses.sum())
 
 
-class RunSums(NamedTuple):
-    """Of a run at its model: sums of residuals for each split (or slot), over all rows, and the sum
-    of losses."""
-
-    sums: Vector
-    total: float
-    loss: float
-
-    def less(self, other: RunSums) -> RunSums:
-        return RunSums(self.sums - other.sums, self.total - other.total, self.loss - other.loss)
-
-
 class QuadraticRuns(StatisticsRuns):
     """Runs of a smooth loss on quadratic models of it."""
 
     engine = "quadratic"
 
     def __init__(self, problem: Problem) -> None:
-        self.loss, self.offset = problem.loss, problem.offset
-        self.kind = _gram_kind(problem)
-        super().__init__(problem, [self.kind], problem.learning_rate)
-        weight = in_units_of_the_largest(problem.weight)
-        self.exact = self._statistics(problem.prepared.arrays, problem.rows, weight)
-        self.maker = OneByOne(self)
-        self.held: MemoryStatistics | None = None
-        if problem.held is not None:
-            held = problem.held_rows
-            weight_held = in_units_of_the_largest(held.weight)
-            self.held = self._statistics(problem.held_arrays, held, weight_held)
-        self.mass = RowSet(problem.y, weight, None).mass
-        self.runs = list(self._begin(RowSet(problem.y, weight, problem.offset)))
-        self.beside: SideBySide | None = None
-        self.spread = np.empty(0, np.int64)
-        if self.kind is np.uint16:
-            seed = np.random.SeedSequence([len(problem.y), problem.n_runs])
-            self.spread = np.random.default_rng(seed).permutation(len(problem.y))
-        arrays, fold = self.exact.arrays, problem.fold
-        if fold is not None and can_stand_side_by_side(arrays, self.loss, fold):
-            self.beside = SideBySide(
-                arrays, self.family.first_cell, problem.y, weight, self.offset, self.loss, fold,
-                self.builders,
-            )  # fmt: skip
+        super().__init__(problem, problem.learning_rate)
+        self.mass = self.statistics.weights().total
+        """The weight of the rows of every fold."""
+        self.fitted = list(range(len(self.mass) if problem.fold is not None else 1))
+        """Folds that runs are fitted to."""
+        self.runs = self._begin()
         self.tables = np.zeros((len(self.runs), self.family.n_tables))
-        null = np.full(len(problem.y), with_offset(self.start, self.offset))
-        self.usual = float(np.median(self._curvature_at(null)))
+        null = Models(np.array([self.start]), self.tables[:1])
+        curvature = self.statistics.sums(null).curvature[self.fitted].sum()
+        self.usual = float(curvature) / sum(self.statistics.sizes[f] for f in self.fitted)
         """The curvature of a usual row at the null model."""
-        self.curvature = np.empty(0, np.int32)
-        self.unit = 1.0
-        """The curvature of a row is its integer times this."""
-        self.noise = 0.0
-        """What sums of residuals have by chance (phi of `rgboost.learners.credibility`)."""
         if problem.n_runs == 1:
             size, of = problem.selection.size(problem.prepared.layout)
             looks = int(_LOOKS * len(problem.prepared.layout.members) * of / max(1, size))
@@ -168,24 +126,27 @@ class QuadraticRuns(StatisticsRuns):
         self._make_model()
         self._point = {"tables": self.tables.copy(), "length": np.array(self.length)}
 
-    def _statistics(self, arrays: Any, rows: RowSet, weight: Vector | None) -> MemoryStatistics:
-        family, start = self.family, with_offset(self.problem.start, rows.offset)
-        stored = family.stored(arrays, len(rows.y))
-        return family.statistics(stored, rows.y, weight, self.loss, start, self.builders)
+    def gram_types(self) -> list[Any]:
+        """The longest integers that fit."""
+        size = int(self.family.offsets[-1]) ** 2
+        return [np.int32 if 4 * size <= self.problem.gram_memory else np.uint16]
 
-    def _begin(self, rows: RowSet) -> Iterator[Run]:
-        problem = self.problem
-        for k, rng in enumerate(problem.generators()):
-            start, mine, held_mass = problem.start, rows, 0.0
-            if problem.fold is not None:
-                mine = rows.take(problem.fold != k)
-                held_mass = rows.take(problem.fold == k).mass
-                if problem.best_start:
-                    start = newton_start(self.loss, mine, start)
-            elif self.held is not None:
-                held = self.held.rows
-                held_mass = RowSet(held.y, held.weight if held.weighted else None, None).mass
-            yield Run(start, mine.mass, held_mass, rng, None)
+    def _begin(self) -> list[Run]:
+        problem, mass = self.problem, self.mass
+        if problem.fold is None:
+            masses = float(mass[0]), float(mass[1:].sum())
+            return [Run(problem.start, *masses, next(problem.generators()), None)]
+        starts = np.full(len(mass), problem.start)
+        if problem.best_start:  # a Newton step from that of all rows
+            null = Models(np.array([problem.start]), np.zeros((1, self.family.n_tables)))
+            sums = self.statistics.sums(null)
+            residual, curvature = sums.total[:, 0], sums.curvature[:, 0]
+            starts += (residual.sum() - residual) / (curvature.sum() - curvature)
+        rest = mass.sum() - mass
+        return [
+            Run(float(starts[k]), float(rest[k]), float(mass[k]), rng, None)
+            for k, rng in enumerate(problem.generators())
+        ]
 
     @property
     def label(self) -> str:
@@ -195,14 +156,6 @@ class QuadraticRuns(StatisticsRuns):
     def start(self) -> float:
         """Where the mean of the models starts from."""
         return float(np.mean([run.start for run in self.runs]))
-
-    @property
-    def makes_all(self) -> bool:
-        return self.exact.makes_all
-
-    def gram_rows(self, features: Sequence[int], columns: Columns, out: NDArray) -> None:
-        """Gram rows of the curvature, as `GramRows` asks for them."""
-        self.exact.weighted_gram_rows(features, columns, self.curvature, out)
 
     def go_on(self, n: int) -> list[Record]:
         if not self._stretch and not self.expect_useful(self.useful):
@@ -264,17 +217,7 @@ class QuadraticRuns(StatisticsRuns):
         self._point = kept
 
     def successor(self, paths: Sequence[Path]) -> Runs:
-        """The direct engine, from the scores of the models."""
-        scores, fold = [], self.problem.fold
-        for k, run in enumerate(self.runs):
-            self.exact.start = with_offset(run.start, self.offset)
-            score = self.exact.score(self.tables[k]).copy()
-            if fold is not None:
-                scores.append((score[fold != k], score[fold == k]))
-            else:
-                held = np.empty(0) if self.held is None else self.held.score(self.tables[0]).copy()
-                scores.append((score, held))
-        return go_on_direct(self, scores)
+        return go_on_direct(self, self.tables)
 
     def _new_tables(self) -> Vector:
         """What the runs add to their models on this quadratic model."""
@@ -285,101 +228,60 @@ class QuadraticRuns(StatisticsRuns):
         return added
 
     def _make_model(self) -> None:
-        """The quadratic model at the models of the runs, and their losses."""
-        self._curve()
+        """The quadratic model at the models of the runs, and their losses.
+
+        Residuals and losses are those of each run; the curvature is that of the mean of the models.
+        """
+        starts, mean = [run.start for run in self.runs], self.tables.mean(axis=0)
+        models = Models(np.array([*starts, self.start]), np.vstack([self.tables, mean]))
+        sums = self.statistics.sums(models)
+        curvature = float(sums.curvature[self.fitted, -1].sum())
+        noise = float(sums.square[self.fitted, -1].sum()) / curvature
+        dtype = self.gram.blocks[0].dtype
+        weighting = Curvature(
+            self.start, mean, curvature / _UNITS[dtype.itemsize], _LEAST_CURVATURE * self.usual,
+            tuple(self.fitted), dtype,
+        )  # fmt: skip
+        self.weighting = weighting
         self.gram.forget()
         self._stretch = []
-        left_weight, total = self.exact.weigh_splits(self.curvature.astype(np.float64))
-        for run, (train, held) in zip(self.runs, self._look(), strict=True):
-            run.state = self._state(run, train, held, left_weight, total)
+        left_weight, total = (part[0] for part in self.statistics.weights(weighting))
+        for k, run in enumerate(self.runs):
+            run.state = self._state(k, run, sums, left_weight, total, noise)
         self._exact = [self.losses(run) for run in self.runs]
         self._told = self._mean(self._exact)
 
-    def _curve(self) -> None:
-        """The curvature at the mean of the models, in integers.
-
-        Sums of integers are exact: the quadratic model is that of some weights of rows and has a
-        minimum. With rounded sums it need not have one, between splits that differ by few rows.
-        """
-        self.exact.start = with_offset(self.start, self.offset)
-        score = self.exact.score(self.tables.mean(axis=0))
-        curvature = np.maximum(self._curvature_at(score), _LEAST_CURVATURE * self.usual)
-        if self.kind is np.uint16:
-            self.unit, self.curvature = in_few_units(curvature, self.spread)
-        else:
-            self.unit = float(curvature.sum()) / _UNITS
-            self.curvature = np.ceil(curvature / self.unit).astype(np.int32)
-        residual = self.loss.residual(self.exact.rows.y, score)
-        if self.exact.rows.weighted:
-            residual *= self.exact.rows.weight
-        self.noise = float(np.sum(residual * residual) / curvature.sum())
-
-    def _curvature_at(self, score: Vector) -> Vector:
-        """w h of every row."""
-        rows = self.exact.rows
-        curvature = curvature_of(self.loss, rows.y, score)
-        return curvature * rows.weight if rows.weighted else curvature
-
-    def _look(self) -> Iterator[tuple[RunSums, RunSums]]:
-        """Sums of every run, over the rows that it is fitted to and over those that it is not."""
-        if self.problem.fold is None:
-            yield self._look_at_all()
-        elif self.beside is None:
-            yield from (self._look_without(k) for k in range(len(self.runs)))
-        else:
-            starts = np.array([run.start for run in self.runs])
-            every, held = self.beside.look(starts, self.tables)
-            for k in range(len(self.runs)):
-                its_own = self._sums(held, k)
-                yield self._sums(every, k).less(its_own), its_own
-
-    def _sums(self, of: Sums, k: int) -> RunSums:
-        return RunSums(self.family.sums_of_bins(of.bins[k]), of.total[k], of.loss[k])
-
-    def _look_at_all(self) -> tuple[RunSums, RunSums]:
-        """Of the only run: all rows, and the validation rows."""
-        self.exact.start = with_offset(self.runs[0].start, self.offset)
-        train = RunSums(*self.exact.gradient(self.tables[0]))
-        if self.held is None:
-            return train, RunSums(np.zeros_like(train.sums), 0.0, 0.0)
-        return train, RunSums(*self.held.gradient(self.tables[0]))
-
-    def _look_without(self, k: int) -> tuple[RunSums, RunSums]:
-        """Of the run without fold k."""
-        run, rows = self.runs[k], self.exact.rows
-        self.exact.start = with_offset(run.start, self.offset)
-        every = RunSums(*self.exact.gradient(self.tables[k]))
-        held, only_held = self.problem.fold == k, np.zeros(len(rows.residual))
-        only_held[held] = rows.residual[held]
-        value = self.loss.value(rows.y[held], rows.score[held])
-        loss = float((value * rows.weight[held] if rows.weighted else value).sum())
-        its_own = RunSums(*self.exact.weigh_splits(only_held), loss)
-        return every.less(its_own), its_own
-
     def _state(
-        self, run: Run, train: RunSums, held: RunSums, left_weight: Vector, total: float
+        self, k: int, run: Run, sums: Sums, left_weight: Vector, total: float, noise: float
     ) -> SumState:
-        """A run at its model."""
+        """Run k at its model."""
+        held = [k] if self.problem.fold is not None else [1][: len(self.mass) - 1]
+        train = [f for f in self.fitted if f not in held]
 
-        def state(sums: RunSums, mass: float) -> ShareState:
-            share = self.unit * mass / self.mass
+        def state(folds: list[int], mass: float) -> ShareState:
+            share = self._unit * mass / float(self.mass[self.fitted].sum())
+            left, of_all, loss = (part[folds, k].sum(axis=0) for part in sums[:3])
             return ShareState(
-                left_sums=sums.sums,
+                left_sums=left,
                 left_weight=share * left_weight,
-                total_weight=share * total,
+                total_weight=float(share * total),
                 constant=np.zeros(1),
-                total=np.array([sums.total]),
-                loss=np.array([sums.loss]),
+                total=np.array([of_all]),
+                loss=np.array([loss]),
                 rows=self.gram.blocks[0],
-                row_start=self.gram.row_start if mass else np.zeros(0, np.int64),
+                row_start=self.gram.row_start if folds else np.zeros(0, np.int64),
                 share=share,
             )
 
-        its_own = state(train, run.mass)
-        lightest = LIGHTEST * self.usual
-        weights = its_own.left_weight, its_own.total_weight
-        splits = self.family.weighted(*weights, lightest, self.noise)
-        return SumState(splits, its_own, state(held, run.held_mass), self.make_work())
+        mine, others = state(train, run.mass), state(held, run.held_mass)
+        weights = mine.left_weight, mine.total_weight
+        splits = self.family.weighted(*weights, LIGHTEST * self.usual, noise)
+        return SumState(splits, mine, others, self.make_work())
+
+    @property
+    def _unit(self) -> float:
+        assert self.weighting is not None
+        return self.weighting.unit
 
 
 def next_length(length: int, wrong: float) -> int:
@@ -387,11 +289,3 @@ def next_length(length: int, wrong: float) -> int:
     if wrong < GOOD:
         return LONGER * length
     return max(SHORTEST_STRETCH, length // SHORTER) if wrong > FAIR else length
-
-
-def _gram_kind(problem: Problem) -> Any:
-    """The integers of Gram rows: the longest that fit."""
-    from ..gram.family import gram_family
-
-    size = int(gram_family(problem).offsets[-1]) ** 2
-    return np.int32 if 4 * size <= problem.gram_memory else np.uint16

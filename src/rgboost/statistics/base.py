@@ -1,0 +1,115 @@
+"""The contract of statistics: sums over rows, wherever the rows live.
+
+Engines that work on statistics never touch a row: they ask a `Statistics` for sums. Rows in memory
+are one way to fill the contract; files that are read in pieces, a cluster or a graphics card are
+others, and nothing else in the house knows which.
+
+- Calls have no memory: an answer depends on the arguments and the rows alone, so that a call that
+  failed can be made again.
+- Rows belong to folds, and answers have a leading axis of folds: the sums of the rows of a run
+  without a fold are those of all other folds. Validation rows are a fold that nobody is fitted to.
+- Whatever is merged is a sum. Answers of pieces of the rows are added in the order of the pieces
+  (`Pieces`): they depend on the pieces, not on who computed them or when.
+
+A model is handed over as ``tables``: what it adds to the start in every bin of every feature, in
+the order of `rgboost.learners`' bins.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Columns = Sequence[int] | NDArray[np.int64]
+
+
+class Models(NamedTuple):
+    """Models to look at: where each of them starts from (a number for each class, if there are
+    several), and its tables."""
+
+    start: Vector
+    tables: Vector
+
+
+class Weights(NamedTuple):
+    """``left[f, j]``: the weight of the rows of fold f in slot j (left of split j). ``total[f]``:
+    of all of its rows."""
+
+    left: Vector
+    total: Vector
+
+
+class Sums(NamedTuple):
+    """At model m, of the rows of fold f: ``left[f, m, j]`` the sum of weighted residuals in slot j,
+    ``total[f, m]`` over all rows, ``loss[f, m]`` the sum of weighted losses. ``curvature[f, m]``
+    and ``square[f, m]`` are sums of weighted curvatures and of squared weighted residuals."""
+
+    left: Vector
+    total: Vector
+    loss: Vector
+    curvature: Vector
+    square: Vector
+
+
+class Curvature(NamedTuple):
+    """Weights of the rows: the curvature of the loss at a model, in whole units, so that sums are
+    exact. ``least`` is the least curvature of a row; rows of ``folds`` count; sums have to fit into
+    ``dtype``."""
+
+    start: float
+    tables: Vector
+    unit: float
+    least: float
+    folds: tuple[int, ...]
+    dtype: Any
+
+
+class Statistics(ABC):
+    """What engines ask of rows."""
+
+    sizes: list[int]
+    """How many rows each fold has."""
+    weighted: bool
+    """Whether rows have weights that are not all 1; otherwise sums of weights are counts."""
+    makes_all: bool = False
+    """Whether Gram rows of all features are made at once, whatever is asked for."""
+
+    @property
+    def n_folds(self) -> int:
+        return len(self.sizes)
+
+    @abstractmethod
+    def cuts(self, plan: Any) -> Any:
+        """The weak-learners of a family on these rows: thresholds, levels, the classes and the
+        range of labels (`Facts`)."""
+
+    @abstractmethod
+    def weights(self, weighting: Curvature | None = None) -> Weights:
+        """Sums of weights: the rows' own, or their curvature."""
+
+    @abstractmethod
+    def sums(self, models: Models, losses_only: bool = False) -> Sums:
+        """Sums of residuals and losses at each of some models."""
+
+    @abstractmethod
+    def gram(
+        self, features: Sequence[int], columns: Columns, weighting: Curvature | None, outs: Any
+    ) -> None:
+        """Rows of Gram matrices: the weight of the rows that are in slot u of one of the features
+        and in slot j of one of the columns, which include the features.
+
+        Of the rows' own weights there is a matrix for each fold in ``outs``, and after them, if
+        there is room for it, one of all folds; of the curvature there is one, of the folds that
+        count. What is not asked for is left alone: the matrices are symmetric, and the caller may
+        know it already.
+        """
+
+    @abstractmethod
+    def tables(self, pairs: Sequence[tuple[int, int]], models: Models) -> tuple[Any, Any]:
+        """For pairs of features: sums of weighted residuals, and of weights, in every pair of their
+        bins, (folds, models, bins, bins) for each pair."""

@@ -1,0 +1,186 @@
+"""Statistics of rows in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core.jit import kernel
+from .._core.team import Team
+from ..losses import Loss
+from .base import Columns, Curvature, Models, Statistics, Sums, Weights
+from .counted_gram import count_gram
+from .memory import MemoryStatistics
+from .side_by_side import SideBySide, can_stand_side_by_side
+
+Vector = NDArray[np.float64]
+
+_UNITS_OF_A_ROW = 8
+"""With so many units a row, curvature is rounded row by row: rows that are alike weigh the same."""
+
+
+class RowsOfFold(NamedTuple):
+    """Weak-learners on some rows, their labels, weights (None: all 1) and offsets (None: all 0)."""
+
+    arrays: Any
+    y: Vector
+    weight: Vector | None
+    offset: Vector | None
+
+
+class InMemory(Statistics):
+    """Rows of several folds. ``family`` knows how sums lie; ``together`` are the rows of all folds
+    that Gram rows of the curvature are of, where these are more than the first."""
+
+    def __init__(
+        self,
+        family: Any,
+        folds: Sequence[RowsOfFold],
+        loss: Loss,
+        team: Team,
+        together: RowsOfFold | None = None,
+    ) -> None:
+        self.family = family
+        self.loss = loss
+        self.team = team
+        self.folds = folds
+        self.together = folds[0] if together is None else together
+        self.sizes = [len(one.y) for one in folds]
+        self.weighted = any(one.weight is not None for one in folds)
+        self.parts = [self._sums_of(one) for one in folds]
+        self._weighed: tuple[Curvature | None, NDArray] = (None, np.empty(0))
+
+    def _sums_of(self, rows: RowsOfFold) -> MemoryStatistics:
+        arrays = self.family.stored(rows.arrays, len(rows.y))
+        return self.family.statistics(arrays, rows.y, rows.weight, self.loss, 0.0, self.team)
+
+    @cached_property
+    def whole(self) -> MemoryStatistics:
+        """Of the rows that Gram rows of the curvature are of."""
+        return self.parts[0] if self.together is self.folds[0] else self._sums_of(self.together)
+
+    @cached_property
+    def _beside(self) -> list[SideBySide | None]:
+        """Rows of each fold under several models at once, where that is possible."""
+        found: list[SideBySide | None] = []
+        for rows in self.folds:
+            able = can_stand_side_by_side(rows.arrays, self.loss) and len(rows.y) > 0
+            rest = rows.y, rows.weight, rows.offset, self.loss, self.team
+            found.append(SideBySide(rows.arrays, self.family.first_cell, *rest) if able else None)
+        return found
+
+    @property
+    def makes_all(self) -> bool:  # type: ignore[override]
+        return any(part.makes_all for part in self.parts)
+
+    def cuts(self, plan: Any) -> Any:
+        raise NotImplementedError
+
+    def weights(self, weighting: Curvature | None = None) -> Weights:
+        if weighting is None:
+            found = [part.bin_weights() for part in self.parts]
+        else:
+            found = [self.whole.weigh_splits(self._weigh(weighting).astype(np.float64))]
+        return Weights(np.array([left for left, _ in found]), np.array([t for _, t in found]))
+
+    def sums(self, models: Models, losses_only: bool = False) -> Sums:
+        found = [self._sums_of_fold(f, models) for f in range(self.n_folds)]
+        return Sums(*(np.array([getattr(one, name) for one in found]) for name in Sums._fields))
+
+    def _sums_of_fold(self, f: int, models: Models) -> Sums:
+        """Without the axis of folds."""
+        beside = self._beside[f] if len(models.start) > 1 else None
+        if beside is None:
+            each = [self._sums_at(f, *model) for model in zip(*models, strict=True)]
+            return Sums(*(np.array(values) for values in zip(*each, strict=True)))
+        bins, total, loss, curvature, square = beside.look(*models)
+        left = np.array([self.family.sums_of_bins(one) for one in bins])
+        return Sums(left, total, loss, curvature, square)
+
+    def _sums_at(self, f: int, start: Any, tables: Vector) -> tuple[Any, ...]:
+        """Of the rows of a fold at one model."""
+        part, rows = self.parts[f], self.folds[f]
+        part.start = start if rows.offset is None else start + rows.offset
+        found = part.gradient(tables)
+        score, weight = part.rows.score, 1.0 if rows.weight is None else rows.weight
+        curvature = float(np.sum(self.loss.model_curvature(rows.y, score) * weight))
+        square = float(np.sum(part.rows.residual**2))
+        return found.left_sums, found.total, found.loss, curvature, square
+
+    def gram(
+        self, features: Sequence[int], columns: Columns, weighting: Curvature | None, outs: Any
+    ) -> None:
+        if weighting is not None:
+            (out,) = outs
+            self.whole.weighted_gram_rows(features, columns, self._weigh(weighting), out)
+            return
+        folds, total = outs[: self.n_folds], outs[self.n_folds :]
+        if total and all(part.counts and not part.rows.weighted for part in self.parts):
+            arrays, n_rows = [p.arrays for p in self.parts], [len(p.rows.y) for p in self.parts]
+            wanted, others = np.asarray(features, np.int64), np.asarray(columns, np.int64)
+            count_gram(arrays, n_rows, wanted, others, folds, total[0], self.team)
+            return
+        for part, out in zip(self.parts, folds, strict=True):
+            part.gram_rows(features, columns, out)
+        if total:
+            self.team.run(add_blocks, tuple(folds), total[0])
+
+    def _weigh(self, weighting: Curvature) -> NDArray[np.int32]:
+        """The curvature of every row, in whole units; kept for the next call."""
+        before, curvature = self._weighed
+        if before is not weighting:
+            curvature = self._in_units(weighting, self.curvature(weighting))
+            self._weighed = weighting, curvature
+        return curvature
+
+    def curvature(self, at: Curvature) -> Vector:
+        """w h of every row."""
+        rows, whole = self.together, self.whole
+        whole.start = at.start if rows.offset is None else at.start + rows.offset
+        curvature = self.loss.model_curvature(rows.y, whole.score(at.tables))
+        return np.maximum(curvature if rows.weight is None else curvature * rows.weight, at.least)
+
+    def _in_units(self, weighting: Curvature, curvature: Vector) -> NDArray[np.int32]:
+        """Sums of integers are exact: the quadratic model is that of some weights of rows and has a
+        minimum. With rounded sums it need not have one, between splits that differ by few rows.
+
+        Where there are few units for a row, rows are rounded up or down such that every stretch of
+        them, in a random order, has its sum: some rows stand for others. The quadratic model is a
+        rougher one then, still of some weights of rows.
+        """
+        units = curvature / weighting.unit
+        if np.dtype(weighting.dtype).itemsize == 4:
+            return np.ceil(units).astype(np.int32)
+        if float(units.sum()) >= _UNITS_OF_A_ROW * len(units):
+            return np.rint(units).astype(np.int32)
+        order = np.random.default_rng(len(units)).permutation(len(units))
+        found = np.empty(len(units), np.int32)
+        found[order] = np.diff(np.rint(np.cumsum(units[order])), prepend=0.0)
+        return found
+
+    def scores(self, f: int, start: float, tables: Vector) -> Vector:
+        """The score of every row of a fold at a model, for engines that go on with the rows."""
+        part, offset = self.parts[f], self.folds[f].offset
+        part.start = start if offset is None else start + offset
+        return part.score(tables).copy()
+
+    def tables(self, pairs: Sequence[tuple[int, int]], models: Models) -> tuple[Any, Any]:
+        raise NotImplementedError
+
+
+@kernel()
+def add_blocks(parts, out, seat):
+    """Sums of rows of several matrices, each thread on its rows."""
+    for row in range(seat.rank, out.shape[0], seat.size):
+        sums = out[row]
+        one = parts[0][row]
+        for j in range(sums.shape[0]):
+            sums[j] = one[j]
+        for k in range(1, len(parts)):
+            one = parts[k][row]
+            for j in range(sums.shape[0]):
+                sums[j] += one[j]

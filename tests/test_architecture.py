@@ -43,7 +43,7 @@ LAYERS = {
     "plot": "style room importances learning_curve shape_functions waterfall",
     "selection": "layout subset_size draws rules always thresholds weighted by_name",
     "statistics": """base rows row_gram counted_gram slots side_by_side memory short_rows mixed
-        in_memory""",
+        in_memory pieces""",
     "storage": "errors container values schema labels model_file",
     "theory": "_validation procedure norms distance dual angle guarantees certificates figures",
     "theory/angle": """closed_forms definite enumeration ascent spectral known stump_gram

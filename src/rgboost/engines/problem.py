@@ -13,6 +13,7 @@ from .._core.one_line import one_line
 from ..learners.base import Prepared
 from ..losses import Loss
 from ..selection import SelectionRule
+from ..statistics.base import Source
 from ..steps import StepRule
 
 Vector = NDArray[np.float64]
@@ -104,8 +105,10 @@ class Problem:
     centre: float = 0.0
     best_start: bool = False
     fold: NDArray[np.int64] | None = None
-    statistics: Any = None
-    """Who knows the sums over rows, if not the rows above."""
+    source: Source | None = None
+    """Who has the rows, if they are not above; then ``start`` may be None, to be found out."""
+    n_folds: int = 1
+    """How many folds the rows of a source are in."""
     tol: float = 0.0
     """The least relative fall of the loss for which quadratic models are made anew."""
 
@@ -129,11 +132,11 @@ class Problem:
 
     @property
     def n_runs(self) -> int:
-        return 1 if self.fold is None else int(self.fold.max()) + 1
+        return self.n_folds if self.fold is None else int(self.fold.max()) + 1
 
     def generators(self) -> Iterator[np.random.Generator]:
         """A generator of subsets for every run."""
-        if self.fold is None:
+        if self.n_runs == 1:
             yield np.random.default_rng(self.random_state)
         else:
             yield from (np.random.default_rng([self.random_state, k]) for k in range(self.n_runs))

@@ -6,6 +6,7 @@ others, and nothing else in the house knows which.
 
 - Calls have no memory: an answer depends on the arguments and the rows alone, so that a call that
   failed can be made again.
+- A `Source` knows rows before they are in bins (`cuts`); then there are `Statistics` of them.
 - Rows belong to folds, and answers have a leading axis of folds: the sums of the rows of a run
   without a fold are those of all other folds. Validation rows are a fold that nobody is fitted to.
 - Whatever is merged is a sum. Answers of pieces of the rows are added in the order of the pieces
@@ -69,6 +70,43 @@ class Curvature(NamedTuple):
     dtype: Any
 
 
+class Facts(NamedTuple):
+    """What is known of all rows before they are in bins: rows to choose thresholds and levels by,
+    with their weights (None: all 1), the labels that there are (the smallest and the largest, or
+    every class) and the weight of the rows that have each of them."""
+
+    X: Any
+    weight: Vector | None
+    labels: Vector
+    label_weights: Vector
+
+
+class Source(ABC):
+    """Rows, wherever they live, before they are in bins."""
+
+    @abstractmethod
+    def cuts(self, classes: bool) -> Facts:
+        """What thresholds, levels, and the start of a model follow from."""
+
+    @abstractmethod
+    def binned(
+        self, problem: Any, family: Any, n_folds: int, seed: int, team: Any
+    ) -> Statistics | None:
+        """The statistics of the rows in the bins of a problem's weak-learners; None if there are no
+        rows. The fold of a row follows from the seed and its number among all rows
+        (`fold_of_rows`)."""
+
+
+def fold_of_rows(first: int, n_rows: int, n_folds: int, seed: int) -> NDArray[np.int64]:
+    """The folds of the rows ``first``, ``first + 1``, ...: whoever has them finds the same."""
+    numbers = np.arange(first, first + n_rows, dtype=np.uint64)
+    mixed = (numbers + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(32)
+    return (mixed % np.uint64(n_folds)).astype(np.int64)
+
+
 class Statistics(ABC):
     """What engines ask of rows."""
 
@@ -84,17 +122,13 @@ class Statistics(ABC):
         return len(self.sizes)
 
     @abstractmethod
-    def cuts(self, plan: Any) -> Any:
-        """The weak-learners of a family on these rows: thresholds, levels, the classes and the
-        range of labels (`Facts`)."""
-
-    @abstractmethod
     def weights(self, weighting: Curvature | None = None) -> Weights:
         """Sums of weights: the rows' own, or their curvature."""
 
     @abstractmethod
     def sums(self, models: Models, losses_only: bool = False) -> Sums:
-        """Sums of residuals and losses at each of some models."""
+        """Sums of residuals and losses at each of some models; ``losses_only``: without those in
+        slots."""
 
     @abstractmethod
     def gram(

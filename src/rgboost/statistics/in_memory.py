@@ -77,9 +77,6 @@ class InMemory(Statistics):
     def makes_all(self) -> bool:  # type: ignore[override]
         return any(part.makes_all for part in self.parts)
 
-    def cuts(self, plan: Any) -> Any:
-        raise NotImplementedError
-
     def weights(self, weighting: Curvature | None = None) -> Weights:
         if weighting is None:
             found = [part.bin_weights() for part in self.parts]
@@ -88,28 +85,34 @@ class InMemory(Statistics):
         return Weights(np.array([left for left, _ in found]), np.array([t for _, t in found]))
 
     def sums(self, models: Models, losses_only: bool = False) -> Sums:
-        found = [self._sums_of_fold(f, models) for f in range(self.n_folds)]
+        found = [self._sums_of_fold(f, models, losses_only) for f in range(self.n_folds)]
         return Sums(*(np.array([getattr(one, name) for one in found]) for name in Sums._fields))
 
-    def _sums_of_fold(self, f: int, models: Models) -> Sums:
+    def _sums_of_fold(self, f: int, models: Models, losses_only: bool) -> Sums:
         """Without the axis of folds."""
-        beside = self._beside[f] if len(models.start) > 1 else None
+        beside = self._beside[f] if len(models.start) > 1 and not losses_only else None
         if beside is None:
-            each = [self._sums_at(f, *model) for model in zip(*models, strict=True)]
+            each = [self._sums_at(f, *model, losses_only) for model in zip(*models, strict=True)]
             return Sums(*(np.array(values) for values in zip(*each, strict=True)))
         bins, total, loss, curvature, square = beside.look(*models)
         left = np.array([self.family.sums_of_bins(one) for one in bins])
         return Sums(left, total, loss, curvature, square)
 
-    def _sums_at(self, f: int, start: Any, tables: Vector) -> tuple[Any, ...]:
+    def _sums_at(
+        self, f: int, start: Any, tables: Vector, losses_only: bool = True
+    ) -> tuple[Any, ...]:
         """Of the rows of a fold at one model."""
         part, rows = self.parts[f], self.folds[f]
         part.start = start if rows.offset is None else start + rows.offset
-        found = part.gradient(tables)
+        if losses_only:
+            loss = part.loss(tables)
+            left, total = np.empty(0), float(part.rows.residual_sums.sum())
+        else:
+            left, total, loss = part.gradient(tables)
         score, weight = part.rows.score, 1.0 if rows.weight is None else rows.weight
         curvature = float(np.sum(self.loss.model_curvature(rows.y, score) * weight))
         square = float(np.sum(part.rows.residual**2))
-        return found.left_sums, found.total, found.loss, curvature, square
+        return left, total, loss, curvature, square
 
     def gram(
         self, features: Sequence[int], columns: Columns, weighting: Curvature | None, outs: Any
@@ -169,7 +172,40 @@ class InMemory(Statistics):
         return part.score(tables).copy()
 
     def tables(self, pairs: Sequence[tuple[int, int]], models: Models) -> tuple[Any, Any]:
-        raise NotImplementedError
+        n_models, first = len(models.start), self.family.first_cell
+        sums: list[NDArray] = []
+        weights: list[NDArray] = []
+        for g, h in pairs:
+            shape = (int(first[g + 1] - first[g]), int(first[h + 1] - first[h]))
+            sums.append(np.zeros((self.n_folds, n_models, *shape)))
+            weights.append(np.zeros((self.n_folds, *shape)))
+        for f, rows in enumerate(self.folds):
+            places = [self._places(rows, g, h) for g, h in pairs]
+            for place, out in zip(places, weights, strict=True):
+                out[f].flat[:] = np.bincount(place, rows.weight, out[f].size)
+            for m, (start, tables) in enumerate(zip(*models, strict=True)):
+                self._sums_at(f, start, tables)
+                residual = self.parts[f].rows.residual
+                for place, out in zip(places, sums, strict=True):
+                    out[f, m].flat[:] = np.bincount(place, residual, out[f, m].size)
+        return sums, weights
+
+    def _places(self, rows: RowsOfFold, g: int, h: int) -> NDArray[np.int64]:
+        """The cell of every row in the table of two features."""
+        first = self.family.first_cell
+        one, other = (codes_of(rows.arrays, j, len(rows.y)).astype(np.int64) for j in (g, h))
+        return one * int(first[h + 1] - first[h]) + other
+
+
+def codes_of(arrays: Any, g: int, n_rows: int) -> NDArray:
+    """The bins of a feature, row by row."""
+    if hasattr(arrays, "codes"):
+        return arrays.codes[g, :n_rows]
+    entries = arrays.entries
+    now = slice(entries.indptr[g], entries.indptr[g + 1])
+    found = np.full(n_rows, entries.zero_code[g])
+    found[entries.rows[now]] = entries.codes[now]
+    return found
 
 
 @kernel()

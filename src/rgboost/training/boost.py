@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.memory import memory_budget
 from .._core.one_line import one_line
 from ..engines.base import Runs
 from ..engines.direct.runs import DirectRuns
@@ -20,12 +22,13 @@ from ..learners import LearnerFamily
 from ..learners.base import Additive, Prepared
 from ..losses import Loss
 from ..selection import SelectionRule
+from ..statistics.base import Source
 from ..steps import StepRule
 from .budget import gram_budget
 from .callbacks import Callback
 from .cost import choose_engine
 from .driver import Driver, enter_all, fingerprint_of
-from .make_problem import make_problem
+from .make_problem import make_problem, problem_of_source
 from .state import RunState, check_settings, settings_of
 from .stopping import EarlyStopping, best_iteration
 from .trace import Trace
@@ -80,7 +83,8 @@ def boost(
     weight: NDArray[np.float64] | None = None,
     offset: NDArray[np.float64] | None = None,
     validation: Validation | None = None,
-    fold: NDArray[np.int64] | None = None,
+    fold: NDArray[np.int64] | int | None = None,
+    statistics: Source | None = None,
     early_stopping: EarlyStopping | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int = 1,
@@ -117,6 +121,9 @@ def boost(
     to, and, as validation loss, of those that it is not. The seed of a run is (``random_state``,
     its fold).
 
+    ``statistics``, in place of X, y, weight and offset, is a `rgboost.statistics.base.Source` that
+    has the rows elsewhere and gives sums over them; ``fold`` is then the number of folds.
+
     With ``validation`` rows their loss is recorded in every iteration, at no extra pass where the
     engine works on statistics, and the model is the one of the best iteration. ``early_stopping``
     ends the run when that loss no longer falls.
@@ -143,16 +150,19 @@ def boost(
     with ExitStack() as stack:
         listeners = list(callbacks)
         enter_all(stack, listeners)
-        problem = make_problem(
+        make = make_problem if statistics is None else partial(problem_of_source, statistics)
+        problem = make(
             X, y, loss=loss, learner=learner, selection=selection, step=step, n_iter=n_iter,
             learning_rate=learning_rate, start_score=start_score, groups=groups, names=names,
             weight=weight, offset=offset, validation=validation, fold=fold,
             random_state=random_state, n_jobs=n_jobs, tol=tol if fold is None else 0.0,
-            gram_memory=gram_budget(X) if gram_memory is None else gram_memory,
+            gram_memory=budget_for(X, gram_memory),
         )  # fmt: skip
         if resume is not None:
             check_same_data(resume, problem)
             engine = resume.engine  # type: ignore[assignment]
+        elif statistics is not None:
+            engine = engine_on_statistics(engine, loss)
         elif engine == "auto":
             engine = choose_engine(problem, may_end=early_stopping is not None)
         if resume is None and engine in _OBSTACLES:
@@ -183,6 +193,19 @@ def _run(
     driver = Driver(problem, DirectRuns(problem), listeners, settings)
     driver.events.append(f"engine {engine!r} was refused memory; direct from the beginning")
     return driver, driver.go(rule)
+
+
+def engine_on_statistics(engine: str, loss: Loss) -> Any:
+    """The engine that needs no rows."""
+    if engine == "direct":
+        raise ValueError("engine='direct' works on rows, and statistics have none; use 'auto'.")
+    return engine if engine != "auto" else "gram" if loss.quadratic else "quadratic"
+
+
+def budget_for(X: Any, given: int | None) -> int:
+    if given is not None:
+        return given
+    return memory_budget() if X is None else gram_budget(X)
 
 
 def check_fits(state: RunState, n_iter: int, engine: str) -> RunState:

@@ -16,6 +16,7 @@ from ..engines.start import start_of
 from ..learners import LearnerFamily
 from ..losses import Loss
 from ..selection import SelectionRule
+from ..statistics.base import Source
 from ..steps import LeafStep, NewtonGain, StepRule, check_step_of_classes
 
 
@@ -38,7 +39,7 @@ def make_problem(
     n_jobs: int,
     gram_memory: int,
     offset: NDArray[np.float64] | None = None,
-    fold: NDArray[np.int64] | None = None,
+    fold: Any = None,
     tol: float = 0.0,
 ) -> Problem:
     """Prepare the weak-learners on the rows; see `boost` for the parameters."""
@@ -95,6 +96,64 @@ def make_problem(
     if isinstance(step, NewtonGain):
         problem.rule = few_rows_rule(problem)
     return problem
+
+
+def problem_of_source(
+    source: Source,
+    X: Any,
+    y: Any,
+    *,
+    loss: Loss,
+    learner: LearnerFamily,
+    selection: SelectionRule,
+    step: StepRule,
+    n_iter: int,
+    learning_rate: float,
+    start_score: float | None,
+    groups: Any,
+    names: Sequence[str] | None,
+    weight: Any,
+    offset: Any,
+    validation: Any,
+    fold: Any,
+    random_state: Any,
+    n_jobs: int,
+    gram_memory: int,
+    tol: float,
+) -> Problem:
+    """The problem of rows that are elsewhere."""
+    if any(given is not None for given in (X, y, weight, offset, validation)):
+        raise ValueError(
+            "statistics have the rows: give None for X and y, and no weight, offset or validation."
+        )
+    facts = source.cuts(loss.outputs > 1)
+    loss.check_labels(facts.labels)
+    prepared = learner.prepare(facts.X, facts.weight, groups=groups, names=names, n_jobs=n_jobs)
+    selection.size(prepared.layout)
+    start = start_score
+    if start_score is None and loss.outputs > 1:
+        start = loss.best_constant(facts.labels, facts.label_weights)
+    return Problem(
+        prepared=prepared,
+        y=np.empty(0),
+        weight=None,
+        start=start,
+        loss=loss,
+        selection=selection,
+        step=step,
+        rule=make_rule(step, loss, learning_rate, 0),
+        learning_rate=learning_rate,
+        held=None,
+        held_arrays=prepared.arrays,
+        random_state=random_state,
+        n_iter=n_iter,
+        n_jobs=n_jobs,
+        gram_memory=gram_memory,
+        best_start=start_score is None,
+        tol=tol,
+        source=source,
+        n_folds=fold or 1,
+    )
 
 
 def centred(

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from ..._core.team import Team
 from ...learners.dense_stumps import DenseStumps
@@ -131,7 +132,9 @@ class StatisticsRuns(Runs):
         super().__init__(problem, [])
         self.family = gram_family(problem)
         self.builders = statistics_team(problem)
-        self.statistics: Any = problem.statistics or in_memory(problem, self.family, self.builders)
+        self.statistics = self._statistics()
+        if problem.start is None:
+            problem.start = best_start(self.statistics, self.family.n_tables)
         self.rho = rho
         self.gram = GramRows(self.family.offsets, self.gram_types(), problem.gram_memory)
         n_sums, single = max(1, int(self.family.offsets[-1])), problem.n_runs == 1
@@ -139,6 +142,12 @@ class StatisticsRuns(Runs):
         if not single:
             self.longest = min(max(_SPLITS_OF_BLOCK // n_sums, _SHORT_BLOCK), _LONG_BLOCK)
             self.pool.n_threads = min(problem.n_jobs, problem.n_runs)
+
+    def _statistics(self) -> Any:
+        problem, family, team = self.problem, self.family, self.builders
+        if problem.source is None:
+            return in_memory(problem, family, team)
+        return problem.source.binned(problem, family, problem.n_runs, problem.random_state, team)
 
     @abstractmethod
     def gram_types(self) -> list[Any]:
@@ -220,7 +229,7 @@ class GramRuns(StatisticsRuns):
         self._weights = self.statistics.weights()
         self._sums = self.statistics.sums(Models(np.array([problem.start]), null))
         generators = problem.generators()
-        if problem.fold is None:
+        if problem.n_runs == 1:
             self.runs = [self._single(next(generators))]
         else:
             self.runs = [self._without(k, rng) for k, rng in enumerate(generators)]
@@ -228,7 +237,7 @@ class GramRuns(StatisticsRuns):
 
     def gram_types(self) -> list[Any]:
         statistics = self.statistics
-        together = self.problem.fold is not None
+        together = self.problem.n_runs > 1
         return gram_types(statistics.sizes, statistics.weighted, together)
 
     def _single(self, rng: np.random.Generator) -> Run:
@@ -296,6 +305,11 @@ _KEPT = ("left_sums", "constant", "total", "loss")
 def go_on_direct(runs: StatisticsRuns, tables: NDArray[np.float64]) -> DirectRuns:
     """The direct engine, from the models of these tables, with the generators of the runs."""
     problem, statistics = runs.problem, runs.statistics
+    if problem.source is not None:
+        raise MemoryError(
+            "gram_memory was used up, and the rows are not at hand to go on with; use more of it, "
+            "or fewer bins (max_bins)."
+        )
     scores = []
     for k, run in enumerate(runs.runs):
         every = [statistics.scores(f, run.start, tables[k]) for f in range(statistics.n_folds)]
@@ -310,6 +324,21 @@ def go_on_direct(runs: StatisticsRuns, tables: NDArray[np.float64]) -> DirectRun
     for new, old in zip(found.runs, runs.runs, strict=True):
         new.rng, new.start = old.rng, old.start
     return found
+
+
+def best_start(statistics: Any, n_tables: int) -> float:
+    """The best constant score: where residuals sum to nothing."""
+    null = np.zeros((1, n_tables))
+
+    def slope(constant: float) -> float:
+        return float(statistics.sums(Models(np.array([constant]), null), True).total.sum())
+
+    low, high = -1.0, 1.0
+    while slope(high) > 0.0 and high < 1e300:
+        low, high = high, 2.0 * high
+    while slope(low) < 0.0 and low > -1e300:
+        low, high = 2.0 * low, low
+    return float(brentq(slope, low, high, xtol=1e-14, rtol=1e-14, maxiter=2000))
 
 
 def in_memory(problem: Problem, family: Any, team: Team) -> InMemory:

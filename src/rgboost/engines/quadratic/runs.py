@@ -88,7 +88,7 @@ def loss_obstacle(loss: Loss, step: StepRule, learning_rate: float) -> str | Non
 def _least_share(problem: Problem) -> float:
     """The smallest share of the weight of all rows that a run is fitted to."""
     if problem.fold is None:
-        return 1.0
+        return 1.0 if problem.n_runs == 1 else 1.0 - 1.0 / problem.n_runs
     masses = np.bincount(problem.fold, problem.weight)
     return float(1.0 - masses.max() / masses.sum())
 
@@ -102,7 +102,7 @@ class QuadraticRuns(StatisticsRuns):
         super().__init__(problem, problem.learning_rate)
         self.mass = self.statistics.weights().total
         """The weight of the rows of every fold."""
-        self.fitted = list(range(len(self.mass) if problem.fold is not None else 1))
+        self.fitted = list(range(len(self.mass) if problem.n_runs > 1 else 1))
         """Folds that runs are fitted to."""
         self.runs = self._begin()
         self.tables = np.zeros((len(self.runs), self.family.n_tables))
@@ -133,7 +133,7 @@ class QuadraticRuns(StatisticsRuns):
 
     def _begin(self) -> list[Run]:
         problem, mass = self.problem, self.mass
-        if problem.fold is None:
+        if problem.n_runs == 1:
             masses = float(mass[0]), float(mass[1:].sum())
             return [Run(problem.start, *masses, next(problem.generators()), None)]
         starts = np.full(len(mass), problem.start)
@@ -255,7 +255,7 @@ class QuadraticRuns(StatisticsRuns):
         self, k: int, run: Run, sums: Sums, left_weight: Vector, total: float, noise: float
     ) -> SumState:
         """Run k at its model."""
-        held = [k] if self.problem.fold is not None else [1][: len(self.mass) - 1]
+        held = [k] if self.problem.n_runs > 1 else [1][: len(self.mass) - 1]
         train = [f for f in self.fitted if f not in held]
 
         def state(folds: list[int], mass: float) -> ShareState:

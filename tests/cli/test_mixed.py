@@ -1,4 +1,4 @@
-"""A file with texts, gaps and three classes, from fit to explain."""
+"""A file with texts, missing values and three classes, from fit to explain."""
 
 import io
 import json

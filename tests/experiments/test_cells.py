@@ -155,7 +155,7 @@ def test_extra_engines_need_few_bins(part):
         Stumps(max_bins=50).prepare(part.X_train), part.loss,
     )  # fmt: skip
     (extra,) = extra_cells(coarse, 30, 0)
-    assert extra.engine == "surrogate"
+    assert extra.engine == "quadratic"
     best = find_optimum(coarse)["loss"]
     found = run_cell(extra, coarse, Budget("iterations", 5000), best)
     assert found["lowest_gap"] < 0.01 * (found["train_loss"][0] - best)

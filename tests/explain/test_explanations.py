@@ -49,7 +49,7 @@ def test_contributions_sum_to_the_raw_score_exactly(problem, classify, single):
     )
 
 
-@given(problem=problems(), engine=st.sampled_from(["direct", "surrogate"]), sparse=st.booleans())
+@given(problem=problems(), engine=st.sampled_from(["direct", "quadratic"]), sparse=st.booleans())
 def test_weights_are_those_of_the_rows(problem, engine, sparse):
     X, y, weight = problem
     data = scipy.sparse.csc_array(X) if sparse else X
@@ -193,9 +193,9 @@ def test_categories_and_missing_values():
     gone = frame["kind"].isna().to_numpy()
     np.testing.assert_array_equal(local.contributions[gone, 0], kind.missing)
     assert kind.missing_weight == weight[gone].sum()
-    gaps = frame["x"].isna().to_numpy()
-    np.testing.assert_array_equal(local.contributions[gaps, 2], explanation["x"].missing)
-    assert explanation["x"].missing_weight == weight[gaps].sum()
+    missing = frame["x"].isna().to_numpy()
+    np.testing.assert_array_equal(local.contributions[missing, 2], explanation["x"].missing)
+    assert explanation["x"].missing_weight == weight[missing].sum()
     assert explanation["size"].categories.tolist() == [2.5, 7.0]
     shown = local.shown_values()
     assert shown[gone, 0].tolist() == [None] * int(gone.sum())

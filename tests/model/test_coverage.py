@@ -8,7 +8,7 @@ from rgboost import Dictionary, RGBMClassifier, RGBMRegressor
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 2)).round(1)
 y = X[:, 0] + np.abs(X[:, 1])
-GAPS = np.where(rng.random(X.shape) < 0.2, np.nan, X)
+MISSING = np.where(rng.random(X.shape) < 0.2, np.nan, X)
 
 
 @pytest.mark.parametrize(
@@ -16,11 +16,11 @@ GAPS = np.where(rng.random(X.shape) < 0.2, np.nan, X)
     [
         (RGBMRegressor(max_iter=5, monotone_constraints=[1, 0]), X, y),
         (RGBMClassifier(max_iter=5), X, np.digitize(y, [0.5, 1.5])),
-        (RGBMRegressor(max_iter=5), GAPS, y),
+        (RGBMRegressor(max_iter=5), MISSING, y),
     ],
-    ids=["monotone", "classes", "gaps"],
+    ids=["monotone", "classes", "missing"],
 )
-def test_weights_of_steps_and_gaps(model, rows, labels):
+def test_weights_of_steps_and_of_missing_values(model, rows, labels):
     model.fit(rows, labels)
     shape = getattr(model.model_, "wide", model.model_)
     found = model.coverage_

@@ -24,7 +24,7 @@ def _close():
 
 @pytest.fixture(scope="module")
 def frame():
-    """Categories as in adult: few and many, with long names; numbers with and without gaps."""
+    """Categories as in adult: few and many, with long names; numbers, also missing ones."""
     n = 600
     return pd.DataFrame(
         {

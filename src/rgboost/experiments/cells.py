@@ -21,7 +21,7 @@ CONVERGED = 1e-10
 """A run ends at this optimality gap, whatever is left of its budget."""
 
 MOST_BINS = 256
-"""Bins of a feature up to which the Gram and surrogate engines are shown: with more, Gram matrices
+"""Bins of a feature up to which the Gram and quadratic engines are shown: with more, Gram matrices
 get large."""
 
 _MANY_ROWS = 1000
@@ -92,12 +92,12 @@ def extra_cells(part: Part, t: int, seed: int) -> list[Cell]:
     """Runs beyond the paper that look at all features: t is their number.
 
     The Gram engine where it can run, with the same iterates as the direct one; for the logistic
-    loss the surrogate, which has other iterates and the same optimum. Statistics in place of rows
-    pay only where rows are more than features.
+    loss the quadratic engine, which has other iterates and the same optimum. Statistics in place of
+    rows pay only where rows are more than features.
     """
     if not few_bins(part) or len(part.y_train) <= t:
         return []
-    engine = "gram" if part.loss.quadratic else "surrogate"
+    engine = "gram" if part.loss.quadratic else "quadratic"
     return [Cell("constant", t, seed, engine)]
 
 
@@ -120,7 +120,8 @@ class _Limit:
     optimum: float
 
     def __call__(self, progress: Progress) -> bool:
-        return progress.seconds >= self.seconds or progress.train_loss <= self.optimum + CONVERGED
+        there = progress.settled and progress.train_loss <= self.optimum + CONVERGED
+        return there or progress.seconds >= self.seconds
 
 
 def _boost(cell: Cell, part: Part, n_iter: int, limit: _Limit) -> Boosted:

@@ -158,15 +158,15 @@ def _beyond(study: dict[str, Any]) -> str:
             f"from those of the direct engine by at most {check['largest']:.1e} over the first "
             f"{check['iterations']:,} iterations.</p>"
         )
-    if any(cell["engine"] == "surrogate" for cell in study["cells"]):
+    if any(cell["engine"] == "quadratic" for cell in study["cells"]):
         return (
             "<p><b>Beyond the paper.</b> The Gram engine needs the squared loss. For this loss the "
-            "surrogate engine is shown: quadratic models of the loss on Gram statistics, all "
+            "quadratic engine is shown: quadratic models of the loss on Gram statistics, all "
             "features, other iterates, the same optimum. Its training loss is known at the ends "
             "of blocks of iterations; the line between them is straight.</p>"
         )
     return (
-        "<p><b>Beyond the paper.</b> No other engine is shown: the Gram and surrogate engines are "
+        "<p><b>Beyond the paper.</b> No other engine is shown: the Gram and quadratic engines are "
         "for more rows than features, and at most 256 different values or bins of each.</p>"
     )
 

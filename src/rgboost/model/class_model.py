@@ -145,6 +145,6 @@ def score_classes(X, features, starts, cuts, tables, missing, out):
                 climb_ladder(values, ladders[ladder_starts[k] : ladder_starts[k + 1]], found)
             for i in range(scores.shape[0]):
                 entry = a + k + found[i]
-                gap = values[i] != values[i]
+                unknown = values[i] != values[i]
                 for c in range(n_classes):
-                    scores[i, c] += missing[k, c] if gap else tables[entry, c]
+                    scores[i, c] += missing[k, c] if unknown else tables[entry, c]

@@ -86,10 +86,10 @@ class Coverage:
         """The same where features have missing values or categories."""
         weights, missing, edges, density = [], [], [], []
         for g, (a, b) in zip(model.features, pairwise(model.starts), strict=True):
-            thresholds, below, known, gaps = _bins_of(cuts, int(g))
+            thresholds, below, known, unknown = _bins_of(cuts, int(g))
             at = np.searchsorted(thresholds, model.cuts[a:b])
             weights.append(_steps(below[at], known))
-            missing.append(gaps)
+            missing.append(unknown)
             if len(thresholds) > DENSITY_CELLS:
                 cells = _spaced(thresholds[0], thresholds[-1])
                 below = np.interp(cells, thresholds, below)

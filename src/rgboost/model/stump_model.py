@@ -238,23 +238,23 @@ def score_rows(X, features, starts, cuts, tables, missing, out):
         scores = out[start : start + BLOCK]
         for k in range(features.shape[0]):
             g = features[k]
-            gaps = 0
+            n_missing = 0
             for i in range(rows.shape[0]):
                 values[i] = rows[i, g]
-                gaps += rows[i, g] != rows[i, g]
+                n_missing += rows[i, g] != rows[i, g]
             a, n_cuts = starts[k], starts[k + 1] - starts[k]
             if n_cuts <= FEW_CUTS:
                 count_cuts(values, cuts[a : a + n_cuts], found)
             else:
                 climb_ladder(values, ladders[ladder_starts[k] : ladder_starts[k + 1]], found)
             table = tables[a + k : a + k + n_cuts + 1]
-            if gaps == 0:
+            if n_missing == 0:
                 for i in range(scores.shape[0]):
                     scores[i] += table[found[i]]
             else:
                 for i in range(scores.shape[0]):
-                    gap = values[i] != values[i]
-                    scores[i] += missing[k] if gap else table[found[i]]
+                    unknown = values[i] != values[i]
+                    scores[i] += missing[k] if unknown else table[found[i]]
 
 
 @kernel()

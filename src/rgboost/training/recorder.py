@@ -118,6 +118,7 @@ class Recorder:
             state,
             self.keep_certificate,
             self.seconds_before,
+            self.done == self.settled,
         )
 
     def keep(self, n: int) -> dict[str, NDArray]:

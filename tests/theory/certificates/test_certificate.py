@@ -216,7 +216,7 @@ def test_an_infinite_radius_by_conjugate_gradients():
 def test_tiny_at_the_optimum_and_falling_on_the_way(case):
     data, loss = CASES[case]
     X, y = data()
-    settings = dict(engine="surrogate", learner=Stumps(max_bins=4), tol=1e-15)
+    settings = dict(engine="quadratic", learner=Stumps(max_bins=4), tol=1e-15)
     near = run(X, y, loss, 400_000, **settings)
     found = certificate(near, X, y, loss=loss)
     assert found.relative_gap < 1e-8

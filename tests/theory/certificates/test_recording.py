@@ -31,9 +31,9 @@ def run(callbacks, engine="direct", n_iter=300, loss=None):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("engine", ["direct", "gram", "surrogate"])
+@pytest.mark.parametrize("engine", ["direct", "gram", "quadratic"])
 def test_exactly_the_chosen_iterations(engine):
-    loss = Huber(0.5) if engine == "surrogate" else Squared()
+    loss = Huber(0.5) if engine == "quadratic" else Squared()
     X, y = rows()
     boosted = run([RecordCertificates(at=[300, 0, 7, 123])], engine, loss=loss)
     assert [m for m, _ in boosted.trace.certificates] == [0, 7, 123, 300]

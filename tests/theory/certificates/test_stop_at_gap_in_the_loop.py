@@ -11,7 +11,7 @@ from rgboost.steps import ConstantStep
 from rgboost.theory import StopAtGap, optimal_loss
 
 
-@pytest.mark.parametrize("engine", ["direct", "gram", "surrogate"])
+@pytest.mark.parametrize("engine", ["direct", "gram", "quadratic"])
 def test_it_stops_at_a_certified_gap(engine):
     loss = Squared() if engine == "gram" else Logistic(0.01)
     X, y = (load_diabetes if engine == "gram" else load_breast_cancer)(return_X_y=True)

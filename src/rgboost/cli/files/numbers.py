@@ -30,12 +30,12 @@ def check_mostly_numbers(table: Table, target: str | None, options: dict[str, An
         if n_numbers <= texts.sum():
             continue
         row = int(texts.argmax())
-        gaps = json.dumps([str(column.iloc[row])], ensure_ascii=False)
+        missing = json.dumps([str(column.iloc[row])], ensure_ascii=False)
         types = json.dumps({name: "str"}, ensure_ascii=False)
         what = (
             f"{shorten(str(column.iloc[row]))} is not a number, but {n_numbers:,} other values of "
-            f"the column {shorten(name)} are; correct it, or say that it is a gap "
-            f"(--read 'missing_values={gaps}') or that these are categories "
+            f"the column {shorten(name)} are; correct it, or say that it is missing "
+            f"(--read 'missing_values={missing}') or that these are categories "
             f"(--read 'dtypes={types}')"
         )
         raise _fault(table, row, name, options, what)

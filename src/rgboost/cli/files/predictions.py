@@ -82,7 +82,7 @@ def _csv_writer(stream: Any) -> Write:
 
 
 def _cells(values: NDArray[Any]) -> list[Any]:
-    """Numbers with all their digits; gaps are empty cells."""
+    """Numbers with all their digits; missing ones are empty cells."""
     cells = values.tolist()
     if values.dtype.kind in "OfU":
         return ["" if cell is None or cell != cell else cell for cell in cells]

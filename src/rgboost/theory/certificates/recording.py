@@ -123,6 +123,8 @@ class RecordCertificates:
         self._done = -1
 
     def __call__(self, progress: Progress) -> None:
+        if not progress.settled:
+            return
         snapshot = progress.snapshot()
         if self.certifier.begins(snapshot):
             self._done = -1

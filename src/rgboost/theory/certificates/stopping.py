@@ -71,6 +71,8 @@ class StopAtGap:
         self.lower_bound = -math.inf
 
     def __call__(self, progress: Progress) -> bool:
+        if not progress.settled:
+            return False
         snapshot = progress.snapshot()
         if self.certifier.begins(snapshot):  # what was known is of another run
             self._forget()

@@ -163,6 +163,6 @@ class Progress:
     """``keep_certificate(m, found)`` puts what was found out about iteration m into the trace."""
     seconds_before: float = field(default=0.0, repr=False)
     """How many of the seconds are those of the run before, if this one goes on with one."""
-    settled: bool = True
+    settled: bool = field(default=True, repr=False)
     """Whether the losses are exact, and no iteration will be taken back: between the refreshes of
     quadratic models they are those of the models."""

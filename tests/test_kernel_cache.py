@@ -142,3 +142,39 @@ def test_a_damaged_file_is_as_good_as_none(package, temporary, tmp_path):
 
 def test_everything_is_imported_where_nothing_can_be_written(package, temporary):
     call(package, temporary, "import rgboost.estimators, rgboost.theory, rgboost.data.readers")
+
+
+FAMILY = """
+from typing import NamedTuple
+from rgboost.losses.kernels import evaluate
+
+class Terms(NamedTuple):
+    factor: float
+
+@evaluate.register(Terms)
+def _evaluate(terms, y, f):
+    return {value}, 0.0, 0.0
+"""
+EVALUATE = """
+import numpy as np
+from own_terms import Terms
+from rgboost.statistics.rows import make_rows, start_rows
+rows = make_rows(np.ones(3), None, 0.0)
+start_rows(Terms(2.0), rows)
+print(rows.loss_sums.sum(), sum(start_rows.stats.cache_hits.values()))
+"""
+
+
+def test_somebody_elses_code_may_change(tmp_path):
+    """A kernel that calls a body from outside the package is compiled anew when its file changes."""
+    seen = []
+    for value in ("terms.factor", "terms.factor", "3.0 * terms.factor"):
+        (tmp_path / "own_terms.py").write_text(FAMILY.format(value=value))
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        environment["PYTHONPATH"] = f"{tmp_path}:{Path(rgboost.__file__).parent.parent}"
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", EVALUATE], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        seen.append(done.stdout.split())
+    assert seen == [["6.0", "0"], ["6.0", "1"], ["18.0", "0"]]

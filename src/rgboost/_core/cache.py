@@ -198,7 +198,24 @@ def _cache_in(where: type[_Where]) -> Any:
             self._impl.locator.check()
             return super().load_overload(signature, target_context)
 
+        def _index_key(self, sig: Any, codegen: Any) -> Any:
+            return (*super()._index_key(sig, codegen), foreign_code(sig))
+
     return Place
+
+
+def foreign_code(signature: Any) -> tuple[str, ...]:
+    """Hashes of the files of those classes in a signature that are none of ours: a kernel calls
+    what their families register, which may have changed since it was compiled."""
+    files = set()
+    waiting = list(signature)
+    while waiting:
+        kind = waiting.pop()
+        waiting += getattr(kind, "types", ())
+        made_by = getattr(kind, "instance_class", None)
+        if made_by is not None and not made_by.__module__.startswith(__name__.split(".")[0] + "."):
+            files.add(_hash_of(inspect.getfile(made_by)))
+    return tuple(sorted(files))
 
 
 _PLACES = tuple((where, _cache_in(where)) for where in (_Given, _Package, _Home, _Temporary))

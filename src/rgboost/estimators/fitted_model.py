@@ -133,7 +133,8 @@ def without_path(attributes: dict[str, Any]) -> dict[str, Any]:
         return attributes
     left_out = {"cv_loss_", "_run_state"}
     thin = {name: value for name, value in attributes.items() if name not in left_out}
-    thin["model_"] = attributes["model_"].without_path()
+    model = attributes["model_"]
+    thin["model_"] = model.without_path() if hasattr(model, "without_path") else model
     trace = attributes["trace_"]
     thin["trace_"] = trace.thinned(attributes.get("best_iteration_", len(trace)))
     return thin

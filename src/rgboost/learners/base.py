@@ -13,7 +13,8 @@ from ..selection import Layout
 
 
 class Additive(Protocol):
-    """A fitted model: a score for every row, without walking the path."""
+    """A fitted model: a score for every row, without walking the path. Stages and storage are for
+    those who have them."""
 
     @property
     def intercept(self) -> Any: ...

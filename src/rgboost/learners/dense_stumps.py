@@ -14,7 +14,6 @@ from .kernels import (
     accumulate,
     direction,
     make_pick,
-    note_set,
     scratch_size,
     search_columns,
 )
@@ -316,8 +315,3 @@ def _direction(learners, pick, lo, hi, out):
     codes = learners.codes[pick.column, lo:hi]
     for i in range(codes.shape[0]):
         out[i] = pick.left if codes[i] <= split else pick.right
-
-
-@note_set.register(DenseStumps)
-def _note_set(learners, pick, bits_out):
-    pass  # the number of a weak-learner says it all

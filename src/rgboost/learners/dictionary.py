@@ -18,11 +18,8 @@ from ..selection import Layout
 from .base import LearnerFamily, Prepared
 from .kernels import (
     Pick,
-    accumulate,
     direction,
     make_pick,
-    note_set,
-    scratch_size,
     search_columns,
 )
 from .some_rows import normalised, on_some_rows, same_as, stored_rows, take_rows
@@ -220,18 +217,6 @@ def pick_column(column, learner, inner):
     return Pick(learner, column, abs(inner), 1.0 if inner >= 0.0 else -1.0, 0.0)
 
 
-@scratch_size.register(DenseDictionary)
-@scratch_size.register(SparseDictionary)
-def _scratch_size(learners):
-    return 1
-
-
-@accumulate.register(DenseDictionary)
-@accumulate.register(SparseDictionary)
-def _accumulate(learners, columns, residual, lo, hi, scratch, first, partial_out):
-    pass
-
-
 @make_pick.register(DenseDictionary)
 @make_pick.register(SparseDictionary)
 def _make_pick(learners, column, learner, inner, total):
@@ -284,12 +269,6 @@ def _sparse_direction(learners, pick, lo, hi, out):
     rows = learners.rows[start : learners.indptr[pick.column + 1]]
     for k in range(np.searchsorted(rows, lo), np.searchsorted(rows, hi)):
         out[rows[k] - lo] = scale * learners.data[start + k]
-
-
-@note_set.register(DenseDictionary)
-@note_set.register(SparseDictionary)
-def _note_set(learners, pick, bits_out):
-    pass  # the number of a weak-learner says it all
 
 
 @take_rows.register

@@ -14,7 +14,8 @@ The loop calls, in this order:
 4. `note_set` to keep what the number of a weak-learner does not say;
 5. `direction` to get b_j on some rows.
 
-Most families have no use for `note_noise` and `trust`: they are for sets of categories.
+A family has to have `search_columns`, `make_pick` and `direction`; the others do nothing unless it
+says otherwise (`note_noise`, `trust` and `note_set` are for sets of categories).
 """
 
 from __future__ import annotations
@@ -78,12 +79,24 @@ class Scratch(NamedTuple):
     values: NDArray[np.float64]
 
 
-@by_type
+def _one(learners):
+    return 1
+
+
+def _nothing_to_add(learners, columns, residual, lo, hi, scratch, first, partial_out):
+    return
+
+
+def _nothing_to_note(learners, pick, bits_out):
+    return
+
+
+@by_type(otherwise=_one)
 def scratch_size(learners):
     """How many numbers `accumulate` and `search_columns` need in ``Scratch.bins``."""
 
 
-@by_type
+@by_type(otherwise=_nothing_to_add)
 def accumulate(learners, columns, residual, lo, hi, scratch, first, partial_out):
     """Add what rows lo..hi say about the columns of J: ``partial_out[k]`` for column k of J.
 
@@ -115,7 +128,7 @@ def direction(learners, pick, lo, hi, out):
     """Write b_j on rows lo..hi to ``out[:hi - lo]``."""
 
 
-@by_type
+@by_type(otherwise=_nothing_to_note)
 def note_set(learners, pick, bits_out):
     """Write which bins are on the left of a pick, if its number does not tell (categories).
 

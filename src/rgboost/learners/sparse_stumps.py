@@ -14,10 +14,8 @@ from .._core.jit import scalar
 from ..data.binning import SparseCodes
 from .kernels import (
     TIE,
-    accumulate,
     direction,
     make_pick,
-    note_set,
     scratch_size,
     search_columns,
 )
@@ -49,11 +47,6 @@ class SparseStumps(NamedTuple):
 @scratch_size.register(SparseStumps)
 def _scratch_size(learners):
     return 2 * learners.splits.most_bins
-
-
-@accumulate.register(SparseStumps)
-def _accumulate(learners, columns, residual, lo, hi, scratch, first, partial_out):
-    pass  # a column is short: it is searched whole
 
 
 @scalar()
@@ -200,8 +193,3 @@ def _direction(learners, pick, lo, hi, out):
     for k in range(np.searchsorted(rows, lo), np.searchsorted(rows, hi)):
         left = entries.codes[start + k] <= split
         out[rows[k] - lo] = pick.left if left else pick.right
-
-
-@note_set.register(SparseStumps)
-def _note_set(learners, pick, bits_out):
-    pass  # the number of a weak-learner says it all

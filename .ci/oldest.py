@@ -9,7 +9,7 @@ from pathlib import Path
 
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 needed = [*project["dependencies"], *project["optional-dependencies"]["test"]]
-wanted = {"numpy", "scipy", "scikit-learn", "numba", "narwhals", "pandas"}
+wanted = {"numpy", "scipy", "scikit-learn", "numba", "narwhals", "safetensors", "pandas"}
 tools = {"pytest", "pytest-xdist", "hypothesis"}
 for requirement in needed:
     name, version = re.fullmatch(r"([\w-]+)>=([\w.]+)", requirement).groups()

@@ -10,14 +10,25 @@ import json
 import math
 import random
 import struct
+from contextlib import suppress
+
+import numpy as np
+
+from rgboost.storage.container import CHECKSUM, DOCUMENT
+
+DTYPES = {"F64": "<f8", "I64": "<i8", "U8": "u1", "BOOL": "?"}
 
 HOSTILE = [
     0, 1, -1, 2, 7, 1 << 31, 1 << 61, 1 << 63, 1 << 64, 10**400, -(1 << 63), 1.5, 1e308, True, None,
     "", "x", "F64", "I32", "__class__", "../../etc/passwd", "\ud800", [], [0], [[]], [1 << 40] * 3,
     {}, {"object": "Squared", "arguments": {}}, {"object": "eval", "arguments": {"s": "1"}},
     {"object": "Ridged", "arguments": {"inner": 1, "ridge": 1.0}}, {"tuple": 1}, {"float": "nan"},
-    {"dict": [[[], 1]]}, {"array": ["a" * 99, "b"], "dtype": "str99999999"},
-    {"array": [1, 2], "dtype": "V8"}, {"array": [[1], [2, 3]], "dtype": "int64"},
+    {"dict": [[[], 1]]}, {"dict": [1]}, {"objects": [[1], [2, 3]]}, {"objects": [1, "a"]},
+    {"array": "model_.cuts"}, {"array": "classes_", "dtype": "<U99999999"}, {"array": []},
+    {"array": "input_.categorical", "dtype": "|O"}, {"array": "trace_.seconds", "dtype": "<M8[s]"},
+    {"array": "rgboost.sha256"}, {"array": "model_.cuts", "dtype": [["a", "<f8", [1 << 40]]]},
+    {"object": "InputSchema", "arguments": {"names": None, "categorical": None, "labels": {}}},
+    {"object": "StumpModel", "arguments": {}}, 10**8,
 ]  # fmt: skip
 
 
@@ -27,21 +38,52 @@ def split(data):
     return json.loads(data[8 : 8 + length]), data[8 + length :]
 
 
-def join(header, tensors, checksum=True):
+def join(header, tensors):
     """A file with this header, its checksum set right."""
-    if checksum and isinstance(header.get("__metadata__"), dict):
-        metadata = header["__metadata__"]
-        entries = {k: v for k, v in header.items() if k != "__metadata__"}
-        try:
-            listed = [int(metadata.get("version", 1)), metadata.get("document"), entries]
-        except (TypeError, ValueError, OverflowError):
-            listed = [1, "", entries]
-        digest = hashlib.sha256(json.dumps(listed, sort_keys=True).encode())
-        digest.update(tensors)
-        metadata["sha256"] = digest.hexdigest()
+    tensors = bytearray(tensors)
+    with suppress(KeyError, TypeError, ValueError, OverflowError, AttributeError):
+        start, stop = header[CHECKSUM]["data_offsets"]  # a header that is none gets no checksum
+        digest = hashlib.sha256()
+        for name in sorted(set(header) - {CHECKSUM, "__metadata__"}):
+            entry = header[name]
+            dtype = np.dtype(DTYPES[entry["dtype"]]).str
+            digest.update(json.dumps([name, dtype, entry["shape"]]).encode())
+            digest.update(tensors[slice(*entry["data_offsets"])])
+        if stop - start == 32:
+            tensors[start:stop] = digest.digest()
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text + tensors
+    return len(text).to_bytes(8, "little") + text + bytes(tensors)
+
+
+def put_bytes(header, tensors, name, content):
+    """Other bytes in a tensor, perhaps more or less of them: the places of all are set right."""
+    start, stop = header[name]["data_offsets"]
+    more = len(content) - (stop - start)
+    for other in header.values():
+        place = other.get("data_offsets")
+        if place and place[0] >= stop and other is not header[name]:
+            other["data_offsets"] = [place[0] + more, place[1] + more]
+    header[name]["data_offsets"] = [start, stop + more]
+    return tensors[:start] + content + tensors[stop:]
+
+
+def bytes_of(header, tensors, name):
+    return tensors[slice(*header[name]["data_offsets"])]
+
+
+def with_document(data, change):
+    """A file whose document was changed, by a function that is given it."""
+    header, tensors = split(data)
+    document = json.loads(bytes_of(header, tensors, DOCUMENT))
+    change(document)
+    return with_document_text(data, json.dumps(document).encode())
+
+
+def with_document_text(data, text):
+    header, tensors = split(data)
+    header[DOCUMENT]["shape"] = [len(text)]
+    return join(header, put_bytes(header, tensors, DOCUMENT, text))
 
 
 def truncate(data, rng):
@@ -131,12 +173,11 @@ def change_header(data, rng):
 
 
 def change_document(data, rng):
-    header, tensors = split(data)
-    document = json.loads(header["__metadata__"]["document"])
-    for _ in range(rng.choice([1, 1, 1, 3])):
-        change_node(document, rng)
-    header["__metadata__"]["document"] = json.dumps(document)
-    return join(header, tensors)
+    def change(document):
+        for _ in range(rng.choice([1, 1, 1, 3])):
+            change_node(document, rng)
+
+    return with_document(data, change)
 
 
 def change_tensor(data, rng):
@@ -161,26 +202,20 @@ def change_shape(data, rng):
     """A tensor that is longer or shorter, with the places of all tensors set right."""
     header, tensors = split(data)
     name = rng.choice([name for name in header if name != "__metadata__"])
-    entry = header[name]
-    start, stop = entry["data_offsets"]
-    size = (8 if entry["dtype"] != "U8" else 1) * math.prod(entry["shape"][1:])
-    more = size * rng.choice([-1, 1, 3])
-    if stop + more < start:
+    entry, content = header[name], bytes_of(header, tensors, name)
+    size = np.dtype(DTYPES[entry["dtype"]]).itemsize * math.prod(entry["shape"][1:])
+    more = rng.choice([-1, 1, 3])
+    if entry["shape"][0] + more < 0:
         return truncate(data, rng)
-    tensors = tensors[: min(stop, stop + more)] + bytes(max(more, 0)) + tensors[stop:]
-    entry["shape"][0] += more // max(size, 1)
-    for other in header.values():
-        place = other.get("data_offsets")
-        if place and place[0] >= stop and other is not entry:
-            place[0], place[1] = place[0] + more, place[1] + more
-    entry["data_offsets"] = [start, stop + more]
-    return join(header, tensors)
+    entry["shape"][0] += more
+    content = content[: len(content) + min(more, 0) * size] + bytes(max(more, 0) * size)
+    return join(header, put_bytes(header, tensors, name, content))
 
 
 def rename_tensor(data, rng):
     header, tensors = split(data)
     names = [name for name in header if name != "__metadata__"]
-    a, b = rng.choice(names), rng.choice([*names, "extra", "model.extra"])
+    a, b = rng.choice(names), rng.choice([*names, "extra", "model_.extra"])
     header[a], header[b] = header.get(b, header[a]), header.pop(a)
     return join(header, tensors)
 

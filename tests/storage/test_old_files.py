@@ -14,8 +14,8 @@ FILES = sorted(FOLDER.glob("*.safetensors"))
 
 def test_fixtures_are_there():
     assert {path.stem for path in FILES} >= {
-        "regressor_1", "objects_1", "classifier_1", "mixed_1", "classes_1",
-        "mixed_classes_1",
+        "regressor_2", "objects_2", "classifier_2", "mixed_2", "classes_2",
+        "mixed_classes_2",
     }  # fmt: skip
 
 

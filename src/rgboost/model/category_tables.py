@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,14 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from .._core.one_line import one_line
-from ..data.mixed_bins import find_categories
+from .._core.stored import all_or_none, are_starts, ascends, check_arrays, require, within
+from ..data.mixed_bins import OTHERS, find_categories
+
+_ARRAYS = {
+    "features": "i8 used", "starts": "i8 used+1", "values": "f8 values", "tables": "f8 values *",
+    "missing": "f8 used *", "iteration": "i8? path", "sets": "u1? path bytes",
+    "feature": "i8? path",
+}  # fmt: skip
 
 
 @one_line
@@ -37,6 +46,35 @@ class CategoryTables:
     def without_path(self) -> CategoryTables:
         """The tables alone."""
         return replace(self, iteration=None, sets=None, feature=None)
+
+    def check_stored(self, fitted: Mapping[str, Any], sizes: dict[str, int]) -> None:
+        """See `rgboost._core.stored`."""
+        name, n_features = "model_.categories", fitted["n_features_in_"]
+        check_arrays(self, name, _ARRAYS, sizes)
+        inside = ascends(self.features) and within(self.features, 0, n_features)
+        require(len(self.features) and inside, f"{name}.features")
+        require(are_starts(self.starts, len(self.values)), f"{name}.starts")
+        for g, (a, b) in zip(self.features, pairwise(self.starts), strict=True):
+            values, labels = self.values[a:b], fitted["input_"].labels.get(int(g))
+            require(ascends(values) and len(values), f"{name}.values")
+            values = values[:-1] if values[-1] == OTHERS else values
+            require(np.isfinite(values).all(), f"{name}.values")
+            if labels is not None:  # a category is the number of its label
+                known = (values >= 0) & (values < len(labels)) & (values == np.floor(values))
+                require(known.all(), f"{name}.values")
+
+    def check_path(
+        self, by_set: NDArray[np.int64] | None, feature: NDArray[np.int64] | None
+    ) -> None:
+        """Whether the sets are those of the iterations ``by_set`` of a path (None: of none)."""
+        name = "model_.categories.iteration"
+        there = all_or_none((self.iteration, self.sets, self.feature), name)
+        require(there == (by_set is not None), name)
+        if by_set is not None and feature is not None and self.feature is not None:
+            require(np.array_equal(self.iteration, by_set), name)  # type: ignore[arg-type]
+            same = np.array_equal(self.feature, feature[by_set])
+            known = np.isin(self.feature, self.features).all()
+            require(same and known, "model_.categories.feature")
 
     def table(self, feature: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(categories, values) of a feature; empty if the path did not use it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._core.jit import kernel
 from .._core.one_line import one_line
+from .._core.stored import require
 from .._core.team import map_ranges
 from ..data.cuts import Cuts
 from .path import Path
@@ -68,6 +69,11 @@ class ClassStumpModel:
                 missing=np.column_stack([one.missing for one in tables]),
             )
         return cls(replace(models[0], intercept=start, **values))  # type: ignore[arg-type]
+
+    def check_stored(self, fitted: Mapping[str, Any]) -> None:
+        """See `rgboost._core.stored`."""
+        require(isinstance(self.wide, StumpModel) and self.wide.tables.ndim == 2, "model_.wide")
+        self.wide.check_stored(fitted)
 
     @property
     def intercept(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core.one_line import one_line
+from .._core.stored import are_starts, are_weights, check_arrays, require
 from ..data.cuts import Cuts
 from ..data.mixed_bins import MixedCuts
 from .path import Path
@@ -22,6 +23,12 @@ DENSITY_CELLS = 32
 """Features with more thresholds than this have their density on evenly spaced cells."""
 
 _SHARES = np.linspace(0.0, 1.0, DENSITY_CELLS - 1)
+
+_ARRAYS = {
+    "weights": "f8 cuts+used", "missing": "f8 used", "starts": "i8 used+1", "edges": "f8 edges",
+    "density": "f8 edges+used", "category_weights": "f8 categories",
+    "category_missing": "f8 categorical",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,30 @@ class Coverage:
     density: Vector
     category_weights: Vector
     category_missing: Vector
+
+    def check_stored(self, fitted: Mapping[str, Any]) -> None:
+        """See `rgboost._core.stored`."""
+        model = fitted["model_"]
+        model = getattr(model, "wide", model)
+        tables = model.categories
+        n_categorical, n_values = (len(tables.features), len(tables.values)) if tables else (0, 0)
+        sizes = {"used": len(model.features), "cuts": len(model.cuts)}
+        check_arrays(
+            self, "coverage_", _ARRAYS,
+            sizes | {"categorical": n_categorical, "categories": n_values},
+        )  # fmt: skip
+        require(type(self.total) is float, "coverage_.total")
+        require(are_starts(self.starts, len(self.edges)), "coverage_.starts")
+        require(np.isfinite(self.edges).all(), "coverage_.edges")
+        good = np.isfinite(self.density).all() and (self.density >= 0).all()
+        require(good, "coverage_.density")
+        steps = pairwise(model.starts + np.arange(len(model.starts)))
+        for gaps, (a, b) in zip(self.missing, steps, strict=True):
+            require(are_weights(np.append(self.weights[a:b], gaps)), "coverage_.weights")
+        steps = pairwise(tables.starts if tables else ())
+        for gaps, (a, b) in zip(self.category_missing, steps, strict=True):
+            weights = np.append(self.category_weights[a:b], gaps)
+            require(are_weights(weights), "coverage_.category_weights")
 
     @classmethod
     def of(cls, model: StumpModel, path: Path, cuts: Cuts, total: float) -> Coverage:

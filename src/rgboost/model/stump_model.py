@@ -5,7 +5,7 @@ score(x) = intercept + sum_g table_g[bin(x_g)], whatever the number of stumps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .._core.jit import kernel
 from .._core.one_line import one_line
+from .._core.stored import all_or_none, are_starts, ascends, check_arrays, require, within
 from .._core.team import map_ranges
 from ..data.cuts import Cuts
 from ..data.sparse_columns import take_columns
@@ -23,6 +24,12 @@ from .category_tables import CategoryTables, dense_column
 from .path import Path, not_stored
 
 BLOCK = 256
+
+_ARRAYS = {
+    "features": "i8 used", "starts": "i8 used+1", "cuts": "f8 cuts", "tables": "f8 cuts+used *",
+    "missing": "f8 used *", "feature": "i8? path", "threshold": "f8? path", "left": "f8? path *",
+    "right": "f8? path *", "when_missing": "f8? path *",
+}  # fmt: skip
 
 
 @one_line
@@ -151,6 +158,42 @@ class StumpModel:
             if g >= 0:
                 score += self._step(m, dense_column(columns, place[m]))
             yield score.copy()
+
+    def check_stored(self, fitted: Mapping[str, Any]) -> None:
+        """See `rgboost._core.stored`."""
+        n_features = fitted["n_features_in_"]
+        classes = {"*": self.tables.shape[1]} if self.tables.ndim == 2 else {}
+        check_arrays(self, "model_", _ARRAYS, dict(classes))
+        require(type(self.n_features) is int and self.n_features == n_features, "model_.n_features")
+        require(ascends(self.features) and within(self.features, 0, n_features), "model_.features")
+        require(are_starts(self.starts, len(self.cuts)), "model_.starts")
+        require(all(ascends(self.cuts[a:b]) for a, b in pairwise(self.starts)), "model_.cuts")
+        require(not np.isnan(self.cuts).any(), "model_.cuts")
+        self._check_classes(classes.get("*"), fitted)
+        if self.categories is not None:
+            self.categories.check_stored(fitted, dict(classes))
+            apart = not np.isin(self.categories.features, self.features).any()
+            require(apart, "model_.categories.features")
+        path = (self.feature, self.threshold, self.left, self.right, self.when_missing)
+        by_set = None
+        if all_or_none(path, "model_.feature"):
+            require(within(self.feature, -1, n_features), "model_.feature")  # type: ignore[arg-type]
+            by_set = np.flatnonzero((self.feature >= 0) & np.isnan(self.threshold))  # type: ignore[arg-type, operator]
+        if self.categories is not None:
+            self.categories.check_path(by_set, self.feature)
+        else:
+            require(by_set is None or not len(by_set), "model_.threshold")
+
+    def _check_classes(self, n_classes: int | None, fitted: Mapping[str, Any]) -> None:
+        """Scores, classes and loss must be for the same number of classes."""
+        found = getattr(fitted["loss_"], "n_classes", None)
+        require(found == n_classes and (n_classes is None or n_classes > 2), "fitted.loss_")
+        for start in (self.intercept, fitted["intercept_"]):
+            require(np.shape(start) == (() if n_classes is None else (n_classes,)), "intercept")
+            require(np.asarray(start).dtype == np.float64, "intercept")
+        labels = fitted.get("classes_")
+        require(labels is None or len(labels) == (n_classes or 2), "fitted.classes_")
+        require(labels is not None or n_classes is None, "fitted.loss_")
 
     def _step(self, m: int, x: NDArray[np.floating]) -> NDArray[np.float64]:
         """What iteration m added."""

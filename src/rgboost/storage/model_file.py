@@ -1,28 +1,93 @@
-"""Estimators to files and back."""
+"""Estimators to files and back.
+
+A file has the parameters and the fitted attributes of an estimator. A key that is not listed here
+is an error, in a file and in a model that is to be stored: nothing gets lost without a word. What
+later releases add goes in as an optional entry, so that the files of today stay readable.
+"""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import NDArray
+import numpy as np
 from sklearn.base import is_classifier
 
+from .._core.stored import StorageError, require
+from ..training import Trace
+from ..data.input import InputSchema
 from ..losses import Loss
-from ..model import ClassStumpModel, StumpModel
-from . import schema
-from .container import DTYPES, Entry, open_container, parse_json, write_container
-from .errors import StorageError
-from .labels import decode_input, encode_input
-from .values import NotStorable, decode, encode
+from ..model import ClassStumpModel, Coverage, StumpModel
+from .container import read_container, write_container
+from .values import NOT_STORED, NotStorable, Tensors, decode, encode
 
-VERSION = 1
+VERSION = 2
 MOST_BYTES = 4 << 30
 """Size of the largest file that is read without being told to."""
 
-_DOCUMENT = {"written_by", "estimator", "parameters", "fitted", "parts"}
+_DOCUMENT = {"version", "written_by", "estimator", "parameters", "fitted"}
+
+
+def is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 62
+
+
+def is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def is_score(value: Any) -> bool:
+    """A number, or one for each of several classes; the model says of how many."""
+    return type(value) is float or is_losses(value)
+
+
+def is_losses(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == 1
+
+
+def is_labels(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 1 and len(value) >= 2
+
+
+def is_usable_loss(value: Any) -> bool:
+    """A loss whose arguments fit together: also one loss inside another is a loss."""
+    try:
+        return isinstance(value, Loss) and value.terms is not None and value.strong_convexity >= 0
+    except Exception:
+        return False
+
+
+def is_a(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted attribute."""
+
+    is_valid: Callable[[Any], bool]
+    optional: bool = False
+
+
+FITTED: dict[str, Fitted] = {
+    "n_features_in_": Fitted(is_count),
+    "n_iter_": Fitted(is_count),
+    "best_iteration_": Fitted(is_count, optional=True),
+    "n_learners_": Fitted(is_count),
+    "subset_size_": Fitted(is_count),
+    "intercept_": Fitted(is_score),
+    "loss_": Fitted(is_usable_loss),
+    "classes_": Fitted(is_labels, optional=True),
+    "has_offset_": Fitted(is_flag, optional=True),
+    "zero_based_": Fitted(is_flag, optional=True),  # of the LIBSVM file that it was fitted to
+    "input_": Fitted(is_a(InputSchema)),
+    "model_": Fitted(is_a(StumpModel, ClassStumpModel)),
+    "trace_": Fitted(is_a(Trace)),
+    "coverage_": Fitted(is_a(Coverage)),
+    "cv_loss_": Fitted(is_losses, optional=True),
+}
 
 
 def write_model(
@@ -34,189 +99,117 @@ def write_model(
     """
     _check_kind(estimator)
     fitted = {n: v for n, v in attributes.items() if n.endswith("_") and n[0] != "_"}
-    n_features = estimator.n_features_in_
     fitted.pop("feature_names_in_", None)  # those of the input
-    tensors = encode_input(fitted.pop("input_"))
-    if "cv_loss_" in fitted:
-        tensors["cv.loss"] = fitted.pop("cv_loss_")
-    parts = {
-        name: _encode_part(name, schema.PARTS[name], value, tensors)
-        for name, value in _parts_of(fitted).items()
-    }
-    unknown = sorted(set(fitted) - set(schema.FITTED))
-    if unknown:
+    for name in sorted(set(fitted) - set(FITTED)):
         raise StorageError(
-            f"{unknown[0]} of this {type(estimator).__name__} has no place in version {VERSION} of "
-            "the format: delete it, or use pickle or skops."
+            f"{name} of this {type(estimator).__name__} has no place in version {VERSION} of the "
+            "format: delete it, or use pickle or skops."
         )
+    _check_fitted(fitted)
+    parameters = estimator.get_params(deep=False).items()
+    tensors: Tensors = {}
     document = {
+        "version": VERSION,
         "written_by": written_by,
         "estimator": type(estimator).__name__,
         "parameters": {
-            name: _encode(name, value)
-            for name, value in estimator.get_params(deep=False).items()
-            if name not in schema.NOT_STORED
+            name: _encode(name, value, tensors, f"parameters.{name}")
+            for name, value in parameters
+            if name not in NOT_STORED
         },
-        "fitted": {name: _encode(name, value) for name, value in fitted.items()},
-        "parts": parts,
+        "fitted": {name: _encode(name, value, tensors, name) for name, value in fitted.items()},
     }
-    schema.check_entries({n: Entry.of(array) for n, array in tensors.items()}, n_features, parts)
-    text = json.dumps(document, separators=(",", ":"), allow_nan=False)
-    write_container(path, VERSION, text, tensors)
+    write_container(path, document, tensors)
 
 
 def read_model(path: str | os.PathLike[str], kinds: Iterable[type], most_bytes: int) -> Any:
     """The estimator in a file, one of the given classes; `StorageError` if there is none."""
-    with open(path, "rb", opener=_open_without_waiting) as file:
-        try:
-            return _read(file, {kind.__name__: kind for kind in kinds}, most_bytes)
-        except StorageError as error:
-            raise StorageError(f"{os.fspath(path)} cannot be loaded. {error}") from error
+    try:
+        document, tensors = read_container(path, most_bytes)
+        return _read(document, tensors, {kind.__name__: kind for kind in kinds})
+    except StorageError as error:
+        raise StorageError(f"{os.fspath(path)} cannot be loaded. {error}") from error
 
 
-def _open_without_waiting(path: str, flags: int) -> int:
-    """A pipe is to be refused, not to be waited for."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-def _read(file: Any, kinds: Mapping[str, type], most_bytes: int) -> Any:
-    container = open_container(file, VERSION, most_bytes)
-    document = parse_json(container.document, "document")
+def _read(document: dict[str, Any], tensors: Tensors, kinds: Mapping[str, type]) -> Any:
+    version = document.get("version")
+    if version != VERSION:
+        remedy = "install a newer rgboost" if is_count(version) and version else "it is damaged"
+        raise StorageError(
+            f"It has the version {version!r:.40} of the format and this rgboost reads version "
+            f"{VERSION}; {remedy}."
+        )
     _check_keys(document, _DOCUMENT, set(), "document")
-    schema.require(schema.is_text(document["written_by"]), "written_by")
-    kind = kinds.get(document["estimator"]) if schema.is_text(document["estimator"]) else None
-    if kind is None:
+    require(isinstance(document["written_by"], str), "written_by")
+    kind: Any = {name: kind for name, kind in kinds.items() if name == document["estimator"]}
+    if not kind:
         raise StorageError("Its estimator is not one of " + ", ".join(kinds) + ".")
-    estimator = _make(kind, document["parameters"])
-    fitted = _decode_values(document["fitted"], schema.FITTED, "fitted")
-    schema.require(is_classifier(estimator) == ("classes_" in fitted), "fitted.classes_")
-    optional = {name for name, part in schema.PARTS.items() if part.optional}
-    _check_keys(document["parts"], set(schema.PARTS) - optional, optional, "parts")
-    schema.check_entries(container.entries, fitted["n_features_in_"], document["parts"])
-    tensors = container.read()
-    fitted["input_"] = decode_input(tensors, fitted["n_features_in_"])
+    (kind,) = kind.values()
+    _check_keys(document["parameters"], set(), set(kind().get_params(deep=False)), "parameters")
+    estimator = kind(**{n: decode(value, tensors) for n, value in document["parameters"].items()})
+    required = {name for name, spec in FITTED.items() if not spec.optional}
+    _check_keys(document["fitted"], required, set(FITTED), "fitted")
+    fitted = {name: decode(value, tensors) for name, value in document["fitted"].items()}
+    for name in sorted(tensors):
+        raise StorageError(f"It has the unknown tensor {name[:60]!r}.")
+    require(is_classifier(estimator) == ("classes_" in fitted), "fitted.classes_")
+    _check_fitted(fitted)
     if fitted["input_"].names is not None:
         fitted["feature_names_in_"] = fitted["input_"].names
-    if "cv.loss" in tensors:
-        fitted["cv_loss_"] = tensors["cv.loss"]
-    fitted |= _decode_parts(document["parts"], tensors, fitted)
     vars(estimator).update(fitted)
     return estimator
 
 
-def _parts_of(fitted: dict[str, Any]) -> dict[str, Any]:
-    """The parts of a fitted estimator, taken out of its attributes."""
-    model = fitted.pop("model_")
-    wide = model.wide if isinstance(model, ClassStumpModel) else model
-    parts = {"model": wide, "trace": fitted.pop("trace_"), "coverage": fitted.pop("coverage_")}
-    if wide.categories is not None:
-        parts["categories"] = wide.categories
-    return parts
+def _check_fitted(fitted: Mapping[str, Any]) -> None:
+    """Whether the attributes are what they should be, and fit together."""
+    for name, value in fitted.items():
+        require(FITTED[name].is_valid(value), f"fitted.{name}")
+    for name in ("input_", "model_", "trace_", "coverage_"):  # later ones rely on earlier ones
+        try:
+            fitted[name].check_stored(fitted)
+        except StorageError:
+            raise
+        except Exception as error:  # of types that no check expected
+            raise StorageError(f"Its value fitted.{name} is not valid: {error}") from error
 
 
-def _decode_parts(
-    values: Mapping[str, Any], tensors: Mapping[str, NDArray], fitted: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The attributes that `_parts_of` took apart, checked."""
-
-    def decode_part(name: str, **extra: Any) -> Any:
-        return _decode_part(name, schema.PARTS[name], values[name], tensors, found, **extra)
-
-    found = dict(fitted)
-    categories = decode_part("categories") if "categories" in values else None
-    wide = decode_part("model", categories=categories)
-    found["model_"] = wide
-    parts = {"trace_": decode_part("trace"), "coverage_": decode_part("coverage")}
-    model = ClassStumpModel(wide) if wide.tables.ndim == 2 else wide
-    return {"model_": model, **parts}
+def _check_keys(values: Any, required: set[str], known: set[str], what: str) -> None:
+    require(isinstance(values, dict), what)
+    for name in sorted(required - set(values)):
+        require(False, f"{what}.{name}", "is missing")
+    for name in sorted(set(values) - required - known):
+        require(False, f"{what}.{name[:60]}", "is not known to this version of rgboost")
 
 
 def _check_kind(estimator: Any) -> None:
-    if not isinstance(estimator.loss_, Loss) or not _is_storable(estimator.loss_):
+    if not _is_storable(estimator.loss_):
         raise StorageError(
             f"loss={estimator.loss!r} is a loss of your own, and a stored model holds no code; use "
             "a loss of rgboost.losses, or store with pickle or joblib, which import your class."
         )
-    if not isinstance(estimator.model_, StumpModel | ClassStumpModel):
+    if not FITTED["model_"].is_valid(estimator.model_):
         raise StorageError(
-            f"learner={type(estimator.learner).__name__} is a dictionary, whose weak-learners are "
-            "functions or rows of the training data, and a stored model holds neither; use "
-            "stumps, or store with pickle or joblib (with functions that can be imported)."
+            f"learner={type(estimator.learner).__name__} makes a {type(estimator.model_).__name__}"
+            ", whose weak-learners may be functions or rows of the training data, and a stored "
+            "model holds neither; use stumps, or store with pickle or joblib (with functions that "
+            "can be imported)."
         )
 
 
 def _is_storable(value: Any) -> bool:
     try:
-        encode(value)
+        encode(value, {}, "")
     except NotStorable:
         return False
     return True
 
 
-def _encode(name: str, value: Any) -> Any:
+def _encode(name: str, value: Any, tensors: Tensors, place: str) -> Any:
     try:
-        return encode(value)
+        return encode(value, tensors, place)
     except NotStorable as error:
         raise StorageError(
             f"{name} holds {error.args[0]!r}, which cannot be stored: a stored model holds numbers "
             f"and text. Call set_params({name}=...) with its default before saving if you do not "
             "need it any more, or use pickle or joblib."
         ) from error
-
-
-def _encode_part(
-    name: str, part: schema.Part, value: Any, tensors: dict[str, NDArray]
-) -> dict[str, Any]:
-    known = {*part.values, *part.tensors, *part.left_out}
-    unknown = sorted(set(vars(value)) - known)
-    if unknown:
-        raise StorageError(f"{name}.{unknown[0]} has no place in version {VERSION} of the format.")
-    for item, spec in part.tensors.items():
-        array = getattr(value, item)
-        if array is not None:
-            tensors[f"{name}.{item}"] = array.astype(DTYPES[spec.dtype], casting="safe", copy=False)
-    found = {item: getattr(value, item) for item in part.values}
-    return {item: _encode(item, v) for item, v in found.items() if v is not None}
-
-
-def _decode_part(
-    name: str,
-    part: schema.Part,
-    values: Any,
-    tensors: Mapping[str, NDArray],
-    fitted: Mapping[str, Any],
-    **extra: Any,
-) -> Any:
-    found = {**_decode_values(values, part.values, name), **extra}
-    for item, spec in part.tensors.items():
-        if f"{name}.{item}" in tensors:
-            found[item] = tensors[f"{name}.{item}"]
-        elif spec.optional:
-            found[item] = None
-    value = part.kind(**found)
-    part.check(value, fitted)
-    return value
-
-
-def _decode_values(values: Any, specs: Mapping[str, schema.Value], what: str) -> dict[str, Any]:
-    required = {name for name, spec in specs.items() if not spec.optional}
-    _check_keys(values, required, set(specs) - required, what)
-    found = {name: decode(value) for name, value in values.items()}
-    for name, value in found.items():
-        schema.require(specs[name].is_valid(value), f"{what}.{name}")
-    return found
-
-
-def _check_keys(values: Any, required: set[str], optional: set[str], what: str) -> None:
-    schema.require(isinstance(values, dict), what)
-    for name in sorted(required - set(values)):
-        schema.require(False, f"{what}.{name}", "is missing")
-    for name in sorted(set(values) - required - optional):
-        schema.require(False, f"{what}.{name[:60]}", "is not known to this version of rgboost")
-
-
-def _make(kind: Any, parameters: Any) -> Any:
-    """An estimator; parameters that the file does not have keep their defaults."""
-    known = set(kind().get_params(deep=False))
-    _check_keys(parameters, set(), known, "parameters")
-    return kind(**{name: decode(value) for name, value in parameters.items()})

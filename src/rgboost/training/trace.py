@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,12 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core.one_line import shortened
+from .._core.stored import all_or_none, ascends, check_arrays, require, within
 from .._core.svg import LINE, SECOND, Panel, range_of, row_of
 from ..model import Path
 from ..model.path import not_stored
 
 THINNED = 100
 """Iterations of each kind in a thinned trace."""
+
+_ARRAYS = {
+    "train_loss": "f8 losses", "validation_loss": "f8? losses", "seconds": "f8 losses",
+    "kept": "i8? losses", "learner": "i8? choices", "feature": "i8? choices",
+    "split": "i8? choices", "left": "f8? choices *", "right": "f8? choices *",
+    "gradient_norm": "f8? choices", "sets": "u1? choices bytes",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -112,6 +120,27 @@ class Trace:
             learner=None, feature=None, split=None, left=None, right=None, gradient_norm=None,
             sets=None,
         )  # fmt: skip
+
+    def check_stored(self, fitted: Mapping[str, Any]) -> None:
+        """See `rgboost._core.stored`."""
+        check_arrays(self, "trace_", _ARRAYS, dict(zip("*", np.shape(fitted["intercept_"]))))  # noqa: B905
+        require(isinstance(self.engine, str), "trace_.engine")
+        require(type(self.n_runs) is int and self.n_runs > 0, "trace_.n_runs")
+        require(len(self.train_loss), "trace_.train_loss")
+        if self.kept is not None:
+            require(ascends(self.kept) and self.kept[0] == 0, "trace_.kept")
+            best = fitted.get("best_iteration_", len(self))
+            require(np.isin(best, self.kept), "trace_.kept", "lacks the best iteration")
+        choices = (self.feature, self.split, self.left, self.right, self.gradient_norm)
+        if not all_or_none((self.learner, *choices), "trace_.learner") or self.learner is None:
+            require(self.sets is None, "trace_.sets")
+            return
+        require(self.kept is None, "trace_.kept")
+        require(len(self.learner) == self.n_runs * len(self), "trace_.n_runs")
+        n_learners, n_features = fitted["n_learners_"], fitted["n_features_in_"]
+        require(within(self.learner, -1, n_learners), "trace_.learner")
+        require(within(self.feature, -1, n_features), "trace_.feature")  # type: ignore[arg-type]
+        require(within(self.split, -1, max(1, n_learners)), "trace_.split")  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         losses = f"train_loss {self.train_loss[0]:.6g} to {self.train_loss[-1]:.6g}"

@@ -9,8 +9,8 @@ import sys
 
 from ..show.output import AsJson, print_json, print_lines
 
-NEEDED = ("rgboost", "numpy", "scipy", "scikit-learn", "numba")
-OPTIONAL = ("pandas", "pyarrow", "polars", "narwhals", "matplotlib", "safetensors")
+NEEDED = ("rgboost", "numpy", "scipy", "scikit-learn", "numba", "narwhals", "safetensors")
+OPTIONAL = ("pandas", "pyarrow", "polars", "matplotlib")
 
 
 def info(as_json: AsJson = False) -> None:

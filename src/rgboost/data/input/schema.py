@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.one_line import one_line
+from ..._core.stored import check_arrays, require
 from .frames import ColumnTable, ObjectColumn, as_table
-from .labels import as_numbers, encode_labels, find_labels, kind_of
+from .labels import are_strings, as_numbers, encode_labels, find_labels, kind_of
 from .names import check_same_names, check_same_number, feature_mask
 
 
@@ -37,6 +38,23 @@ class InputSchema:
     @property
     def n_features(self) -> int:
         return len(self.categorical)
+
+    def check_stored(self, fitted: Mapping[str, Any]) -> None:
+        """See `rgboost._core.stored`. A feature takes a byte of the file: the number of features
+        is what the file has room for, whatever it says."""
+        sizes = {"features": fitted["n_features_in_"]}
+        check_arrays(
+            self, "input_", {"categorical": "bool features", "names": "O? features"}, sizes
+        )
+        texts = self.names is None or all(isinstance(name, str) for name in self.names)
+        require(texts, "input_.names")
+        require(isinstance(self.labels, dict), "input_.labels")
+        for g, labels in self.labels.items():
+            known = type(g) is int and 0 <= g < self.n_features and self.categorical[g]
+            require(known, "input_.labels")
+            texts = are_strings(labels) and all(isinstance(label, str) for label in labels)
+            numbers = labels.dtype == np.float64
+            require(labels.ndim == 1 and (texts or numbers), "input_.labels")
 
 
 def learn_input(X: Any, categorical_features: Any) -> tuple[Any, InputSchema | None]:

@@ -213,7 +213,10 @@ def test_memory_does_not_grow_with_the_file(rgboost, tmp_path, ending):
             dump_svmlight_file(X[:rows], X[:rows, 0], str(path), zero_based=False)
         else:
             part = pd.DataFrame(X[:rows], columns=[*"abcde"])
-            part.to_csv(path, index=False) if ending == "csv" else part.to_parquet(path)
+            if ending == "csv":
+                part.to_csv(path, index=False)
+            else:  # a group of rows is read at once
+                part.to_parquet(path, row_group_size=3000)
     start = X[:1000] if ending == "svm" else pd.DataFrame(X[:1000], columns=[*"abcde"])
     package.RGBMRegressor(max_iter=20).fit(start, X[:1000, 0]).save(tmp_path / "m")
     paths = [tmp_path / name for name in ("m", f"small.{ending}", f"large.{ending}", "p.csv")]

@@ -106,15 +106,18 @@ except rgboost.storage.StorageError as error:
         [sys.executable, "-c", code, *paths], capture_output=True, text=True, check=False
     )
     assert done.stderr == ""
-    assert f"{path} cannot be loaded. Its value input_.categorical is not valid" in done.stdout
+    assert (
+        f"{path} cannot be loaded. Its value n_features_in_ is 100,000,000 in a file of 3"
+        in done.stdout
+    )
 
 
-def test_many_features_take_a_byte_each(tmp_path):
+def test_many_features_take_a_bit_each(tmp_path):
     n_features = 200_000
     X = scipy.sparse.random_array((50, n_features), density=1e-4, rng=0, format="csr")
     model = rgboost.RGBMRegressor(max_iter=5, random_state=0).fit(X, np.arange(50.0))
     model.save(tmp_path / "model")
-    assert (tmp_path / "model").stat().st_size < n_features + 20_000
+    assert (tmp_path / "model").stat().st_size < n_features / 8 + 20_000
     loaded = rgboost.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 

@@ -5,6 +5,7 @@ Numbers, strings, None and lists are themselves. All else is an object with a ta
     {"tuple": [...]}     {"dict": [[key, value], ...]}     {"float": "inf"}     {"objects": [...]}
     {"array": "model_.cuts"}                               the tensor of that name
     {"array": "classes_", "dtype": "<U5"}                  its bytes; the last axis is one entry
+    {"array": "input_.categorical", "bits": 9}             9 truth values, eight in a byte
     {"object": "Huber", "arguments": {"delta": 1.0}}       a class of `stored_classes`
 
 ``objects`` are those of a one-dimensional array of strings and numbers. The dtype of an array with
@@ -105,6 +106,9 @@ def _encode_array(array: NDArray, tensors: Tensors, name: str) -> Any:
         return {"objects": encode(list(array), tensors, name)}
     if not _can_be_read(dtype):
         raise NotStorable(array)
+    if dtype.kind == "b" and array.ndim == 1:
+        tensors[name] = np.packbits(array)
+        return {"array": name, "bits": len(array)}
     tensors[name] = np.array(array, dtype, order="C", ndmin=array.ndim)
     if re.fullmatch(_PLAIN, dtype.str):
         return {"array": name}
@@ -202,6 +206,12 @@ def _decode_typed_array(name: Any, description: Any, tensors: Tensors, depth: in
     return array.view(dtype)[..., 0]
 
 
+def _decode_bits(name: Any, n: Any, tensors: Tensors, depth: int) -> NDArray[np.bool_]:
+    array = _decode_array(name, tensors, depth)
+    require(type(n) is int and array.dtype == np.uint8 and array.shape == ((n + 7) // 8,), name)
+    return np.unpackbits(array, count=n).view(np.bool_)
+
+
 def _decode_object(name: Any, arguments: Any, tensors: Tensors, depth: int) -> Any:
     kind = stored_classes().get(name)
     if kind is None:
@@ -220,5 +230,6 @@ _READERS: Mapping[tuple[str, ...], Callable[..., Any]] = {
     ("objects",): _decode_objects,
     ("array",): _decode_array,
     ("array", "dtype"): _decode_typed_array,
+    ("array", "bits"): _decode_bits,
     ("object", "arguments"): _decode_object,
 }

@@ -40,12 +40,11 @@ class InputSchema:
         return len(self.categorical)
 
     def check_stored(self, fitted: Mapping[str, Any]) -> None:
-        """See `rgboost._core.stored`. A feature takes a byte of the file: the number of features
-        is what the file has room for, whatever it says."""
-        sizes = {"features": fitted["n_features_in_"]}
-        check_arrays(
-            self, "input_", {"categorical": "bool features", "names": "O? features"}, sizes
-        )
+        """See `rgboost._core.stored`. A feature takes a bit of the file: the number of features is
+        what the file has room for, whatever it says."""
+        check_arrays(self, "input_", {"categorical": "bool features", "names": "O? features"}, {})
+        claimed, room = fitted["n_features_in_"], self.n_features
+        require(claimed == room, "n_features_in_", f"is {claimed:,} in a file of {room:,} features")
         texts = self.names is None or all(isinstance(name, str) for name in self.names)
         require(texts, "input_.names")
         require(isinstance(self.labels, dict), "input_.labels")

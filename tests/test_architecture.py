@@ -12,7 +12,7 @@ ROOT = Path(rgboost.__file__).parent
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
         coordinate storage explain estimators warming plot theory experiments cli __main__""",
-    "_core": """atomic compiling lanes loading memory one_line validation linking svg cache jit math
+    "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache jit math
         team""",
     "cli": "errors losses options files show commands app",
     "cli/commands": "bench explain fit info predict reproduce theory warm_up",
@@ -44,7 +44,7 @@ LAYERS = {
     "selection": "layout subset_size draws rules always thresholds weighted by_name",
     "statistics": """base rows row_gram counted_gram slots side_by_side memory short_rows mixed
         in_memory pieces""",
-    "storage": "errors container values schema labels model_file",
+    "storage": "container values model_file",
     "theory": "_validation procedure norms distance dual angle guarantees certificates figures",
     "theory/angle": """closed_forms definite enumeration ascent spectral known stump_gram
         gram_bounds stump_angle cosine""",

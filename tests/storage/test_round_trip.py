@@ -41,7 +41,7 @@ from rgboost.selection import (
     RandomThresholds,
     WeightedGroups,
 )
-from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
+from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonGain, NewtonStep
 from rgboost.storage import StorageError
 from rgboost.storage.values import CHECKED, NotStorable, decode, encode, stored_classes
 
@@ -66,7 +66,7 @@ MODELS = {
         step=ConstantStep(0.7),
         max_iter=20,
     ).fit(X, y),
-    "surrogate": lambda: RGBMClassifier(engine="surrogate", max_iter=50).fit(X, y > 0),
+    "quadratic": lambda: RGBMClassifier(engine="quadratic", max_iter=50).fit(X, y > 0),
     "strings": lambda: RGBMClassifier(max_iter=20).fit(X, np.where(y > 0, "yes", "no")),
     "objects as labels": lambda: RGBMClassifier(max_iter=5).fit(
         X, np.where(y > 0, "yes", "no").astype(object)
@@ -276,7 +276,7 @@ OBJECTS = [
     Poisson(), Gamma(), Tweedie(1.2), Quantile(0.3), AbsoluteError(), LogCosh(), AllLearners(),
     RandomLearners(3), RandomGroup(), RandomGroups(0.5), WeightedGroups(2, {"a": 2.0}, (1,)),
     RandomLearnersAndAlways(2, ("a", 1)), RandomThresholds(7),
-    ConstantStep(), ConstantStep(1 / 3), LineSearch(), LeafSearch(), NewtonStep(2.0),
+    ConstantStep(), ConstantStep(1 / 3), LineSearch(), LeafSearch(), NewtonStep(2.0), NewtonGain(),
     Stumps("signed", None, "hybrid", (1, 2)), Monotone(Stumps(), {"a": 1}),
 ]  # fmt: skip
 
@@ -408,7 +408,7 @@ def test_unfitted(tmp_path):
         RGBMRegressor().save(tmp_path / "model")
 
 
-@pytest.mark.parametrize("name", ["names", "strings", "surrogate"])
+@pytest.mark.parametrize("name", ["names", "strings", "quadratic"])
 def test_skops(name):
     model = MODELS[name]()
     stored = skops.io.dumps(model)

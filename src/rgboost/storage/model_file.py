@@ -16,10 +16,10 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from .._core.stored import StorageError, require
-from ..training import Trace
 from ..data.input import InputSchema
 from ..losses import Loss
 from ..model import ClassStumpModel, Coverage, StumpModel
+from ..training import Trace
 from .container import read_container, write_container
 from .values import NOT_STORED, NotStorable, Tensors, decode, encode
 

@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 
 from .. import learners, losses, selection, steps
 from .._core.stored import StorageError, require
-from ..training import Trace
 from ..data.input import InputSchema
 from ..model import ClassStumpModel, Coverage, StumpModel
 from ..model.category_tables import CategoryTables
+from ..training import Trace
 
 Tensors = dict[str, NDArray]
 

@@ -12,8 +12,8 @@ ROOT = Path(rgboost.__file__).parent
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
         coordinate storage explain estimators warming plot theory experiments cli __main__""",
-    "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache jit math
-        team""",
+    "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
+        jit math team""",
     "cli": "errors losses options files show commands app",
     "cli/commands": "bench explain fit info predict reproduce theory warm_up",
     "cli/files": "models numbers predictions task tables columns",

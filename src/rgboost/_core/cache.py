@@ -46,12 +46,15 @@ class KernelCache(caching.NullCache):
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The code for a signature, from the first place that has it, or None."""
+        if is_foreign(signature):
+            return None
         for place in self._places:
             try:
                 found = place.load_overload(signature, target_context)
             except OSError:  # it is gone, or may not be read
                 continue
-            except (EOFError, pickle.UnpicklingError):  # cut off: begin anew
+            except (EOFError, pickle.UnpicklingError, ImportError, AttributeError):
+                # Cut off, or of classes that are no longer there: begin anew.
                 with contextlib.suppress(OSError):
                     place.flush()
                 continue
@@ -61,7 +64,7 @@ class KernelCache(caching.NullCache):
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep code that Python calls in the first place that takes it."""
-        if is_part(compiled):
+        if is_part(compiled) or is_foreign(signature):
             return
         reasons = []
         for place in self._places:
@@ -198,24 +201,22 @@ def _cache_in(where: type[_Where]) -> Any:
             self._impl.locator.check()
             return super().load_overload(signature, target_context)
 
-        def _index_key(self, sig: Any, codegen: Any) -> Any:
-            return (*super()._index_key(sig, codegen), foreign_code(sig))
-
     return Place
 
 
-def foreign_code(signature: Any) -> tuple[str, ...]:
-    """Hashes of the files of those classes in a signature that are none of ours: a kernel calls
-    what their families register, which may have changed since it was compiled."""
-    files = set()
+def is_foreign(signature: Any) -> bool:
+    """Whether a class in a signature is none of ours. A kernel then calls what somebody else has
+    registered for it, which may have changed since it was compiled; and the class would be written
+    into an index that others read, who cannot import it."""
     waiting = list(signature)
     while waiting:
         kind = waiting.pop()
         waiting += getattr(kind, "types", ())
         made_by = getattr(kind, "instance_class", None)
-        if made_by is not None and not made_by.__module__.startswith(__name__.split(".")[0] + "."):
-            files.add(_hash_of(inspect.getfile(made_by)))
-    return tuple(sorted(files))
+        if made_by is not None and not made_by.__module__.startswith(_PACKAGE):
+            return True
+    return False
 
 
+_PACKAGE = __name__.split(".")[0] + "."
 _PLACES = tuple((where, _cache_in(where)) for where in (_Given, _Package, _Home, _Temporary))

@@ -65,7 +65,7 @@ def test_version(rgboost):
     [
         ("rgboost ", {"fit", "predict", "explain", "theory", "bench", "info"}),
         ("rgboost fit --max-", {"--max-iter", "--max-bins"}),
-        ("rgboost fit x.csv --task ", {"auto", "regression", "classification"}),
+        ("rgboost fit x.csv --task ", {"regression", "classification"}),
         ("rgboost fit x.csv --engine ", {"auto", "direct", "gram", "surrogate"}),
         ("rgboost theory ", {"limit", "theta", "spread"}),
     ],

@@ -150,7 +150,7 @@ class TestTask:
             (np.linspace(0, 1, 7), "regression"),
         ],
     )
-    def test_auto(self, rgboost, frame, values, task, tmp_path):
+    def test_found_out(self, rgboost, frame, values, task, tmp_path):
         frame.assign(y=np.resize(values, len(frame))).to_csv(tmp_path / "t.csv", index=False)
         done = rgboost(
             "fit", tmp_path / "t.csv", "--target", "y", "--out", tmp_path / "m", *FAST, "--json"
@@ -263,6 +263,52 @@ class TestFaults:
         path = tmp_path / "t.csv"
         path.write_text("a,y\n1,2\n2,3\n4,?\n")
         self.check(self.fit(rgboost, path), 3, f"{path}:4:3: '?' is not a number")
+
+    @pytest.mark.parametrize("ending", ["csv", "parquet"])
+    def test_texts_as_labels_of_a_regression(self, rgboost, train, frame, tmp_path, ending):
+        path = tmp_path / f"t.{ending}"
+        texts = frame.assign(y=np.where(frame.a > 0, "yes", "no"))
+        texts.to_csv(path, index=False) if ending == "csv" else texts.to_parquet(path)
+        first = texts.y[0]
+        place = f"{path}: row 1:" if ending == "parquet" else f"{path}:2:"
+        what = f"'{first}' is not a number, which a regression needs in the target 'y'"
+        done = self.fit(rgboost, path, "--task", "regression")
+        self.check(done, 3, place, what, "--task classification")
+        self.check(self.fit(rgboost, train, "--valid", path), 3, place, what)
+
+    def test_decimal_commas(self, rgboost, train, frame, tmp_path):
+        path = tmp_path / "t.csv"
+        frame.to_csv(path, index=False, sep=";", decimal=",")
+        for data in (train, path):
+            out = ("--out", tmp_path / f"{data.stem}.rgb", "--verbose", "0")
+            done = rgboost("fit", data, "--target", "y", *out, *FAST)
+            assert done.code == 0, done.err
+        models = [package.load(tmp_path / f"{name}.rgb") for name in ("train", "t")]
+        X = frame[["id", "a", "b"]]
+        np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
+        frame.round(3).assign(a="1,250").to_csv(path, index=False, sep=";")
+        done = self.fit(rgboost, path)
+        self.check(
+            done, 3, f"{path}:2:3: '1,250' in the column 'a' looks like a number", "decimal="
+        )
+
+    def test_encoding(self, rgboost, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_bytes("city,y\nUlm,1\nKöln,2\n".encode("cp1252"))
+        self.check(self.fit(rgboost, path), 3, f"{path}:3:2: the text is not utf-8", "encoding=")
+        done = self.fit(rgboost, path, "--read", "encoding=klingon")
+        self.check(done, 2, "encoding='klingon' is not known")
+        names, data = tmp_path / "names.txt", tmp_path / "t.svm"
+        names.write_bytes("age\nhöhe\n".encode("cp1252"))
+        data.write_text("1 1:1 2:1\n2 1:2\n")
+        done = rgboost("fit", data, "--out", tmp_path / "m", "--feature-names", names)
+        self.check(done, 3, f"{names}:2: the text is not utf-8")
+
+    def test_index_far_beyond_the_others(self, rgboost, tmp_path):
+        path = tmp_path / "t.svm"
+        path.write_text("1 1:2\n2 2000000000:1\n" * 20)
+        done = rgboost("fit", path, "--out", tmp_path / "m")
+        self.check(done, 3, f"{path}:2:3: the largest feature index is 2,000,000,000", "n_features")
 
     def test_wrong_number_of_cells(self, rgboost, tmp_path):
         path = tmp_path / "t.csv"

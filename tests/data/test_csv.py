@@ -4,18 +4,20 @@ import contextlib
 import csv
 import io
 import random
+import re
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from rgboost.data.readers import DataError, csv_file, iter_tables, read_table
-from rgboost.data.readers import csv_kernels as k
+from rgboost.data.readers import CsvOptions, DataError, compressed, iter_tables, read_table
+from rgboost.data.readers.csv_file import locate_cell
 
-pandas = pytest.importorskip("pandas")
+from .numbers import hard_numbers
 
 SHARED = Path(__file__).resolve().parents[2] / "../shared/data"
 
@@ -76,10 +78,62 @@ def test_options(tmp_path, content, options, expected):
 
 
 def test_numbers_are_the_nearest_doubles(tmp_path):
+    texts = hard_numbers(np.random.default_rng(0))
+    table = read(tmp_path, "\n".join(["a", *texts]).encode())
+    assert_array_equal(table.X["a"].to_numpy(), [float(text) for text in texts])
+
+
+class TestDecimals:
     rng = np.random.default_rng(0)
-    x = rng.normal(size=2000) * 10.0 ** rng.uniform(-30, 30, size=2000)
-    table = read(tmp_path, ("a\n" + "\n".join(map(repr, x.tolist()))).encode())
-    assert_array_equal(table.X["a"].to_numpy(), x)
+    numbers = rng.normal(size=(400, 2)).round(3)
+
+    def text(self, numbers, delimiter=";", decimal=","):
+        rows = [f"{x}{delimiter}{y}" for x, y in numbers.tolist()]
+        return "\n".join([f"a{delimiter}b", *rows]).replace(".", decimal).encode()
+
+    @pytest.mark.parametrize("delimiter", [";", "\t"])
+    def test_commas_are_found(self, tmp_path, delimiter):
+        table = read(tmp_path, self.text(self.numbers, delimiter))
+        assert_array_equal(table.X.to_numpy(), self.numbers)
+
+    def test_points_are_found(self, tmp_path):
+        table = read(tmp_path, self.text(self.numbers, decimal="."))
+        assert_array_equal(table.X.to_numpy(), self.numbers)
+
+    def test_commas_that_could_be_of_thousands_are_asked_about(self, tmp_path):
+        content = b"a;b\n1;1,250\n2;3,512\n"
+        with pytest.raises(DataError) as caught:
+            read(tmp_path, content)
+        assert str(caught.value).endswith(
+            "file.csv:2:3: '1,250' in the column 'b' looks like a number with a comma; if it is "
+            "one, say decimal=',', else say dtypes={'b': 'str'}"
+        )
+        assert columns(read(tmp_path, content, decimal=",")) == {"a": [1, 2], "b": [1.25, 3.512]}
+        for options in ({"decimal": "."}, {"dtypes": {"b": "str"}}):
+            assert columns(read(tmp_path, content, **options))["b"] == ["1,250", "3,512"]
+
+    @pytest.mark.parametrize(
+        ("content", "place"),
+        [
+            (b'a,b\n"1,5",2\n"2,5",3\n', "2:1"),  # of another kind than the delimiter says
+            (b"a;b\nx;1.5\n3,5;2.5\n4,25;1\n", "3:1"),  # points and commas
+            (b"a;b\n1.234,5;1\n2.345,6;2\n", "2:1"),  # signs between thousands
+            (b"a;b\n" + b"1;2\n" * 20_000 + b"1;2,5\n" * 100, r"200\d\d:3"),  # only at the end
+        ],
+    )
+    def test_others_are_asked_about(self, tmp_path, content, place):
+        with pytest.raises(DataError, match=f"file.csv:{place}: .* looks like a number"):
+            read(tmp_path, content)
+
+    def test_texts_with_commas_are_texts(self, tmp_path):
+        content = b"a;b\n1;Ulm, 5\n2;x\n3;2,5\n4;y\n"
+        assert columns(read(tmp_path, content))["b"] == ["Ulm, 5", "x", "2,5", "y"]
+
+    def test_batches_ask_too(self, tmp_path):
+        path = tmp_path / "late.csv"
+        path.write_bytes(b"a;b\n" + b"1;2\n" * 20_000 + b"1;2,5\n" * 1000)
+        with pytest.raises(DataError, match=r"late\.csv:20002:3: '2,5' in the column 'b'"):
+            list(iter_tables(path, batch_rows=1000))
 
 
 class TestTarget:
@@ -123,16 +177,16 @@ class TestTarget:
         (b'a,b\n1,"x\ny"\n3,4,5\n', "4", "this record has 3 cells", "correct"),
         (b'a,b\n"1\n",2,3\n', "2", "this record has 3 cells", "correct"),
         (b"a,b\r\n1,2\r\n3\r\n", "3", "this record has 1 cells", "correct"),
-        (b'a,b\n1,2\n3,"x\n4,5\n', "3:3", "a quote is opened here and never closed", "close it"),
-        (b'"a,b\n1,2\n', "1:1", "a quote is opened here and never closed", "close it"),
-        (b'a,b\r\n1,"x"y\n', "2:6", "text after a closing quote", "double the quotes"),
+        (b'a,b\n1,2\n3,"x\n4,5\n', "3", "a quote is opened here and never closed", "close it"),
+        (b'"a,b\n1,2\n', "1", "a quote is opened here and never closed", "close it"),
+        (b'a,b\r\n1,"x"y\n', "2", "text after a closing quote", "double the quotes"),
         (b"a,b\n1,\xff\n", "2:3", "the text is not utf-8", "encoding="),
-        (b"a,b\n" + b"1,2\n" * 200 + b"1,\x00\n", "202:3", "NUL byte", "text file"),
+        (b"a,b\n" + b"1,2\n" * 200 + b"1,\x00\n", "202", "NUL byte", "right file"),
         (b"a,a,b,b\n1,2,3,4\n", None, "(first: 'a' in columns 1, 2)", "rename"),
         (b"a,b\n", None, "the file has no rows", "right file"),
         (b"", None, "the file is empty", "right file"),
         (b"\n \n", None, "the file is empty", "right file"),
-        (b"\xff\xfea\x00,\x00", None, "UTF-16", "save it as UTF-8"),
+        (b"\xff\xfea\x00,\x00", "1", "UTF-16", "save it as UTF-8"),
         (b"PK\x03\x04....", None, "compressed with zip", "a name that ends in .zip"),
     ],
 )
@@ -144,6 +198,48 @@ def test_faults(tmp_path, content, place, what, remedy):
     assert message.startswith(f"{start} ")
     assert what in message
     assert remedy in message.partition(what)[2]
+
+
+def test_longest_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(compressed, "LONGEST_LINE", 20)
+    assert read(tmp_path, b"a,b\n" + b"1" * 17 + b",2\n").n_rows == 1
+    with pytest.raises(DataError, match=r"file\.csv:3: this line is longer than 20 characters"):
+        read(tmp_path, b"a,b\n1,2\n" + b"1" * 18 + b",2\n")
+
+
+def test_a_quote_that_is_not_closed_ends_early(tmp_path):
+    """Not after all of a large file was taken for one cell."""
+    content = b'a,b\n1,2\n1,"x\n' + b"1,2\n" * 100_000
+    with pytest.raises(DataError, match=r"file\.csv:3: a quote is opened here and never closed"):
+        read(tmp_path, content)
+
+
+class TestEncoding:
+    content = "name,y\nUlm,1\nKöln,2\n"
+
+    def test_of_another_kind(self, tmp_path):
+        with pytest.raises(DataError, match=r"file\.csv:3:2: the text is not utf-8, give its"):
+            read(tmp_path, self.content.encode("cp1252"))
+
+    def test_after_the_first_lines(self, tmp_path):
+        content = b"a,b\n" + b"1,2\n" * 50_000 + b"1,\xe9\n"
+        with pytest.raises(DataError, match=r"file\.csv:50002:3: the text is not utf-8"):
+            read(tmp_path, content)
+
+    @pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8", "UTF8"])
+    def test_given(self, tmp_path, encoding):
+        table = read(tmp_path, self.content.encode(encoding), encoding=encoding)
+        assert columns(table) == {"name": ["Ulm", "Köln"], "y": [1, 2]}
+
+    @pytest.mark.parametrize("encoding", ["klingon", "hex"])
+    def test_not_known(self, tmp_path, encoding):
+        with pytest.raises(ValueError, match=f"encoding='{encoding}' is not known, give one of"):
+            read(tmp_path, self.content.encode(), encoding=encoding)
+
+
+def test_type_that_does_not_fit(tmp_path):
+    with pytest.raises(DataError, match=r"file\.csv: .*'x', correct the file or the dtypes"):
+        read(tmp_path, b"a,b\n1,2\nx,3\n", dtypes={"a": "float64"})
 
 
 def test_faults_after_skipped_lines(tmp_path):
@@ -199,54 +295,37 @@ def test_real_files(name, options, shape):
     assert read_table(SHARED / name, **options).X.shape == shape
 
 
-def naive_counts(text):
-    """Cells per record by Python's csv module, blank records left out."""
-    records = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
-    return [len(cells) for cells in records if any(cells) or len(cells) > 1]
-
-
-@pytest.mark.kernel
 @given(
     st.lists(st.lists(st.text('ab1 ",\n\r', max_size=5), min_size=1, max_size=4), min_size=1),
     st.sampled_from(["\n", "\r\n", "\r"]),
-    st.integers(1, 9),
 )
-def test_check_of_records_against_csv_module(records, end, size):
-    """Well-quoted text, in buffers of any size: refused at the first record of another length."""
+def test_first_record_of_another_length_is_named(tmp_path_factory, records, end):
     quoted = [['"' + cell.replace('"', '""') + '"' for cell in cells] for cells in records]
-    text = "".join(", ".join(cells) + end for cells in quoted)
-    assert naive_counts(text) == [len(cells) for cells in records if len(cells) > 1 or any(cells)]
+    path = tmp_path_factory.getbasetemp() / "records.csv"
+    path.write_bytes("".join(", ".join(cells) + end for cells in quoted).encode())
     wrong = [i for i, cells in enumerate(records) if len(cells) != len(records[0])]
-    checked = io.BufferedReader(
-        csv_file._Checked(io.BytesIO(text.encode()), Path("x"), ",", 0), size
-    )
     if not wrong:
-        assert checked.read() == text.encode()
+        table = read_table(path, header=False, delimiter=",", missing_values=())
+        assert table.X.shape == (len(records), len(records[0]))
         return
-    # Carriage returns within quotes are text; outside of them they end a line.
-    line = 1 + wrong[0] + sum(cell.count("\n") for cells in records[: wrong[0]] for cell in cells)
-    with pytest.raises(DataError, match=f"^x:{line}: this record has {len(records[wrong[0]])} "):
-        checked.read()
-
-
-@pytest.mark.kernel
-@pytest.mark.parametrize(
-    ("text", "status", "at"),
-    [(b"a,b\n1,2\n", k.OK, 8), (b"a\x00", k.NUL_BYTE, 1), (b'"a"x', k.TEXT_AFTER_QUOTE, 3)],
-)
-def test_check_of_records(text, status, at):
-    state = np.zeros(k.STATE_SIZE, dtype=np.int64)
-    state[[k.CELLS, k.IS_BLANK, k.LINE, k.RECORD_LINE]] = 1
-    buffer = np.frombuffer(text, dtype=np.uint8).copy()
-    assert k.check_records(buffer, len(text), ord(","), state) == (status, at)
+    lines = [", ".join(cells) + end for cells in quoted[: wrong[0]]]
+    line = 1 + len(re.findall(r"\r\n|\r|\n", "".join(lines)))
+    message = rf"records\.csv:{line}: this record has {len(records[wrong[0]])} "
+    with pytest.raises(DataError, match=message):
+        read_table(path, header=False, delimiter=",")
 
 
 VALID = b'a,b,"c d"\r\n1,x,"y, ""z"""\n2.5,,\n\n-1e3,"line\nbreak",NA\n'
 SPICE = [b",", b'"', b"\n", b"\r", b";", b"\x00", b"\xff", b'""', b" ", b"9" * 400, b"\t"]
 
 
+def read_by_csv_module(text):
+    records = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
+    return [cells for cells in records if len(cells) > 1 or "".join(cells).strip()]
+
+
 @pytest.mark.parametrize("seed", range(15))
-def test_mutated_files_are_read_or_refused(tmp_path, seed):
+def test_mutated_files_are_read_right_or_refused(tmp_path, seed):
     rng = random.Random(seed)
     path = tmp_path / "mutated.csv"
     for _ in range(20):
@@ -257,3 +336,30 @@ def test_mutated_files_are_read_or_refused(tmp_path, seed):
         path.write_bytes(content)
         with contextlib.suppress(DataError):
             assert read_table(path).n_rows > 0
+            texts = dict.fromkeys(read_table(path).feature_names, "str")
+            table = read_table(path, delimiter=",", dtypes=texts, missing_values=())
+            expected = read_by_csv_module(content.decode())[1:]
+            assert table.X.fillna("").to_numpy().tolist() == expected
+
+
+PLAIN = "a,b,c\n1,2,3\n4,5,6\n"
+ODD = 'a,b\r\n"x\ny",1\r\n\r\n"p,""q",2\r\n3,é,\r\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "name", "options", "place"),
+    [
+        (PLAIN, 0, "a", {}, (2, 1)),
+        (PLAIN, 1, "c", {}, (3, 5)),
+        (PLAIN, 0, "x1", {"header": False}, (1, 3)),
+        ("# note\n" + PLAIN, 1, "b", {"skip_lines": 1}, (4, 3)),
+        (ODD, 0, "b", {}, (3, 4)),
+        (ODD, 1, "b", {}, (5, 9)),
+        ("a;b\né;2\n", 0, "b", {}, (2, 4)),
+        ("\ufeffa,b\n1,2\n", 0, "b", {}, (2, 3)),
+    ],
+)
+def test_place_of_a_cell(tmp_path, text, row, name, options, place):
+    path = tmp_path / "cells.csv"
+    path.write_bytes(text.encode())
+    assert locate_cell(path, row, name, CsvOptions(**options)) == place

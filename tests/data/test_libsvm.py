@@ -12,6 +12,7 @@ from sklearn.datasets import load_svmlight_file
 from rgboost.data.readers import DataError, iter_tables, libsvm_file, read_table
 
 from .libsvm_twin import dense_rows, naive_libsvm
+from .numbers import hard_numbers
 
 SHARED = Path(__file__).resolve().parents[2] / "../shared/data"
 
@@ -26,13 +27,8 @@ def check_against_twin(table, rows):
     values, zero_based, width = dense_rows(rows)
     assert table.X.shape == (len(rows), width)
     assert table.zero_based == zero_based
-    assert_array_equal(table.y, [label for label, _, _ in rows])
+    assert_array_equal(table.y, [label for label, _ in rows])
     assert_array_equal(table.X.toarray(), np.array(values).reshape(len(rows), width))
-    queries = [query for _, query, _ in rows]
-    if queries[0] is None:
-        assert table.query_ids is None
-    else:
-        assert_array_equal(table.query_ids, queries)
     table.X.check_format(full_check=True)
     assert table.X.indices.dtype == np.int32
     assert table.X.indptr.dtype == np.int32
@@ -66,7 +62,6 @@ def libsvm_text(draw):
     return bom + "\n".join(lines).encode() + draw(st.sampled_from([b"", b"\n", b"\n\n"]))
 
 
-@pytest.mark.kernel
 @given(content=libsvm_text())
 def test_same_as_naive_twin(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "twin.svm"
@@ -111,7 +106,6 @@ def test_real_files_as_scikit_learn(name, tmp_path):
     assert table.n_rows == len(y)
 
 
-@pytest.mark.kernel
 def test_windows_file(tmp_path):
     table = read(tmp_path, b"\xef\xbb\xbf+1 1:2.5 3:-1\r\n\r\n-1 2:1\r\n")
     assert_array_equal(table.X.toarray(), [[2.5, 0, -1], [0, 1, 0]])
@@ -131,13 +125,13 @@ def test_comments(tmp_path):
     assert_array_equal(table.X.toarray(), [[2], [0]])
 
 
-def test_query_ids_are_kept(tmp_path):
-    table = read(tmp_path, b"1 qid:3 1:1\n2 qid:12345678901 2:1\n")
-    assert_array_equal(table.query_ids, [3, 12345678901])
+def test_query_ids_are_passed_over(tmp_path):
+    table = read(tmp_path, b"1 qid:3 1:1\n2 \t qid:12345678901 2:1\n3 qid:4\n4 1:2 # qid:1\n")
+    assert_array_equal(table.X.toarray(), [[1, 0], [0, 1], [0, 0], [2, 0]])
 
 
 class TestFirstIndex:
-    def test_auto(self, tmp_path):
+    def test_found_out(self, tmp_path):
         assert_array_equal(read(tmp_path, b"1 1:5 2:6\n").X.toarray(), [[5, 6]])
         table = read(tmp_path, b"1 1:5\n2 0:7\n")
         assert table.zero_based
@@ -152,51 +146,44 @@ class TestFirstIndex:
             read(tmp_path, b"1 1:5\n2   2:1\n3 0:1\n", n_features=2)
 
 
-@pytest.mark.kernel
 class TestZeros:
     def test_are_dropped_but_count_for_the_width(self, tmp_path):
         table = read(tmp_path, b"1 1:1 2:0 5:0.0\n-1 1:-0 2:1e-400 3:1e-330\n")
         assert table.X.shape == (2, 5)
         assert table.X.nnz == 1
 
-    def test_are_kept_on_request(self, tmp_path):
-        assert read(tmp_path, b"1 1:1 2:0 3:1e-330\n", keep_zeros=True).X.nnz == 3
 
-    def test_of_float32(self, tmp_path):
-        table = read(tmp_path, b"1 1:1 2:1e-60\n", dtype=np.float32)
-        assert table.X.nnz == 1
-        assert table.X.dtype == np.float32
-
-
-@pytest.mark.kernel
-def test_numbers_that_are_hard_to_round(tmp_path):
-    half = 2**53 + 1
-    table = read(tmp_path, f"{half}.{'0' * 40}1 1:5e-324 2:{half}.{'0' * 30}\n".encode())
-    assert table.y[0] == half + 1
-    assert_array_equal(table.X.toarray(), [[5e-324, half - 1]])
+def test_numbers_are_the_nearest_doubles(tmp_path):
+    """As labels and as values; among them those half-way between two doubles."""
+    texts = hard_numbers(np.random.default_rng(0))
+    content = "".join(f"{text} 1:1 2:{text}\n" for text in texts)
+    table = read(tmp_path, content.encode())
+    expected = [float(text) for text in texts]
+    assert_array_equal(table.y, expected)
+    assert_array_equal(table.X.toarray()[:, 1], expected)
 
 
 def test_width_is_fixed_by_n_features(tmp_path):
     assert read(tmp_path, b"1 1:1\n", n_features=7).X.shape == (1, 7)
 
 
-class TestChunks:
+class TestBlocks:
     @pytest.fixture(autouse=True)
-    def small_chunks(self, monkeypatch):
-        monkeypatch.setattr(libsvm_file, "_CHUNK_BYTES", 16)
+    def small_blocks(self, monkeypatch):
+        monkeypatch.setattr(libsvm_file, "_BLOCK_BYTES", 16)
 
-    def test_lines_longer_than_a_chunk(self, tmp_path):
+    def test_lines_longer_than_a_block(self, tmp_path):
         content = b"1 1:1\n" + b"2 " + b" ".join(b"%d:%d" % (i, i) for i in range(1, 300)) + b"\n3"
         check_against_twin(read(tmp_path, content), naive_libsvm(content))
 
-    def test_error_in_a_later_chunk(self, tmp_path):
+    def test_error_in_a_later_block(self, tmp_path):
         content = b"1 1:1 2:2 3:3\n" * 50 + b"1 1:1 2:x\n"
         with pytest.raises(DataError, match=r"file\.svm:51:9: the value 'x' is not a number"):
             read(tmp_path, content)
 
     @given(content=libsvm_text())
     def test_same_as_naive_twin(self, tmp_path_factory, content):
-        path = tmp_path_factory.getbasetemp() / "chunks.svm"
+        path = tmp_path_factory.getbasetemp() / "blocks.svm"
         path.write_bytes(content)
         check_against_twin(read_table(path), naive_libsvm(content))
 
@@ -206,7 +193,7 @@ class TestBatches:
 
     @pytest.mark.parametrize("batch_rows", [1, 7, 100, 1000])
     def test_are_the_rows_of_the_file(self, tmp_path, monkeypatch, batch_rows):
-        monkeypatch.setattr(libsvm_file, "_CHUNK_BYTES", 128)
+        monkeypatch.setattr(libsvm_file, "_BLOCK_BYTES", 128)
         whole = read(tmp_path, self.content)
         batches = list(iter_tables(whole.path, batch_rows=batch_rows))
         assert [b.n_rows for b in batches[:-1]] == [batch_rows] * (len(batches) - 1)
@@ -239,8 +226,7 @@ class TestBatches:
     ("options", "message"),
     [
         ({"n_features": 0}, "n_features=0 must be between"),
-        ({"zero_based": "yes"}, "zero_based='yes' must be True, False or 'auto'"),
-        ({"dtype": np.int64}, "dtype=.* must be numpy.float64 or numpy.float32"),
+        ({"zero_based": "yes"}, "zero_based='yes' must be True, False or None"),
     ],
 )
 def test_wrong_options(tmp_path, options, message):

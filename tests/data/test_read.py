@@ -5,10 +5,12 @@ import gzip
 import io
 import lzma
 import sys
+import tracemalloc
 import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -66,13 +68,11 @@ class TestCompression:
         assert table.path == path
 
     def test_csv(self, tmp_path, ending):
-        pytest.importorskip("pandas")
         path = write(tmp_path, f"data.csv{ending}", COMPRESS[ending](CSV))
         assert_array_equal(read_table(path, target="y").y, [2, 4])
 
     @pytest.mark.parametrize("name", ["data.svm", "data.csv"])
     def test_cut_off(self, tmp_path, ending, name):
-        pytest.importorskip("pandas")
         rng = np.random.default_rng(0)
         text = "".join(f"1 1:{x}\n" for x in rng.random(5000)).encode()
         packed = COMPRESS[ending](text if name == "data.svm" else b"a\n" + text)
@@ -89,6 +89,20 @@ class TestCompression:
         path = write(tmp_path, "data.svm", COMPRESS[ending](LIBSVM))
         with pytest.raises(DataError, match=f"give it a name that ends in {ending}"):
             read_table(path)
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
+@pytest.mark.parametrize("name", ["data.svm", "data.csv"])
+def test_small_file_that_unpacks_to_one_long_line(tmp_path, name, ending):
+    path = write(tmp_path, name + ending, COMPRESS[ending](b"1" * 30_000_000))
+    assert path.stat().st_size < 50_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=f"{name}{ending}:1: this line is longer than 16,777,"):
+            read_table(path)
+        assert tracemalloc.get_traced_memory()[1] < 80e6
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(
@@ -142,20 +156,15 @@ def test_option_of_another_format(tmp_path):
         iter_tables(path, batch_rows=0)
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "message"),
-    [("pandas", "data.csv", "pip install pandas"), ("pyarrow", "d.pq", "pip install pandas pyarr")],
-)
-def test_missing_package(tmp_path, monkeypatch, module, name, message):
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=message):
-        read_table(write(tmp_path, name, CSV))
+def test_missing_package(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"need pyarrow: pip install 'rgboost\[frames\]'"):
+        read_table(write(tmp_path, "d.pq", CSV))
 
 
 class TestParquet:
     @pytest.fixture
     def path(self, tmp_path):
-        pandas = pytest.importorskip("pandas")
         pytest.importorskip("pyarrow")
         frame = pandas.DataFrame(
             {"a": np.arange(50.0), "b": ["x", None] * 25, "y": np.arange(50) % 2}
@@ -199,7 +208,6 @@ class TestParquet:
             read_table(path.with_name("none.parquet"))
 
     def test_no_rows(self, path):
-        pandas = pytest.importorskip("pandas")
         pandas.DataFrame({"a": np.empty(0)}).to_parquet(path)
         with pytest.raises(DataError, match="no rows"):
             read_table(path)

@@ -12,9 +12,9 @@ from ...data.readers import Table
 from ...estimators import RGBMClassifier, RGBMRegressor
 from ..errors import CommandError, ExitCode, check_writable, writing
 from ..files.models import name_features
+from ..files.numbers import check_labels
 from ..files.tables import (
     Format,
-    FormatChoice,
     NoHeader,
     Read,
     read_feature_names,
@@ -41,7 +41,9 @@ def fit(
         str | None,
         typer.Option(help="Column to predict, by name or position (-1 is the last). Not LIBSVM."),
     ] = None,
-    task: Annotated[TaskChoice, typer.Option(help="auto: by the target.")] = TaskChoice.AUTO,
+    task: Annotated[
+        TaskChoice | None, typer.Option(help="Default: by the values of the target.")
+    ] = None,
     valid: Annotated[
         Path | None, typer.Option(help="Rows for early stopping, same columns as TRAIN.")
     ] = None,
@@ -61,7 +63,7 @@ def fit(
     feature_names: Annotated[
         Path | None, typer.Option(help="Names of the features of a LIBSVM file, one on a line.")
     ] = None,
-    format: Format = FormatChoice.AUTO,
+    format: Format = None,
     no_header: NoHeader = False,
     read: Read = None,
     as_json: AsJson = False,
@@ -87,6 +89,9 @@ def fit(
     held = None
     if valid is not None:
         held = read_rows_like(rows, valid, target, format, options)
+    for table in (rows, held) if kind == "regression" else ():
+        if table is not None:
+            check_labels(table, options)
     rows, given = _arguments(rows, weight, offset)
     if held is not None:
         held, of_held = _arguments(held, weight, offset)

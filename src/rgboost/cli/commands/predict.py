@@ -18,7 +18,6 @@ from ..files.models import is_classifier, load_model
 from ..files.predictions import Columns, open_predictions, output_format
 from ..files.tables import (
     Format,
-    FormatChoice,
     NoHeader,
     Read,
     check_header,
@@ -50,7 +49,7 @@ def predict(
     proba: Annotated[
         bool, typer.Option("--proba", help="Probabilities of the classes, too.")
     ] = False,
-    format: Format = FormatChoice.AUTO,
+    format: Format = None,
     no_header: NoHeader = False,
     read: Read = None,
     as_json: AsJson = False,
@@ -91,7 +90,7 @@ def _batches(
     data: Path,
     id: str | None,
     offset: str | None,
-    format: FormatChoice,
+    format: Format,
     options: dict[str, Any],
 ) -> Iterator[Batch]:
     """Batches with the model's columns, the column to keep, and the offset."""

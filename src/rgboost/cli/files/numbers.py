@@ -7,11 +7,11 @@ from collections.abc import Collection
 from typing import Any
 
 from ...data.readers import CsvOptions, DataError, Table
-from ...data.readers.csv_cells import locate_cell
+from ...data.readers.csv_file import locate_cell
 from ...data.readers.errors import shorten
 
 
-def check_mostly_numbers(table: Table, target: str | None, options: dict[str, Any]) -> None:
+def check_mostly_numbers(table: Table, options: dict[str, Any]) -> None:
     """Refuse columns that mix a few texts into numbers: they would all become categories.
 
     A column whose type the user has given (``dtypes``) is as it should be.
@@ -20,8 +20,8 @@ def check_mostly_numbers(table: Table, target: str | None, options: dict[str, An
 
     given = options.get("dtypes") or {}
     columns = {str(name): table.X[name] for name in table.X.columns}
-    if target is not None:
-        columns[target] = pandas.Series(table.y)
+    if table.target is not None:
+        columns[table.target] = pandas.Series(table.y)
     for name, column in columns.items():
         texts = _texts(column)
         if name in given or not texts.any():
@@ -39,6 +39,22 @@ def check_mostly_numbers(table: Table, target: str | None, options: dict[str, An
             f"(--read 'dtypes={types}')"
         )
         raise _fault(table, row, name, options, what)
+
+
+def check_labels(table: Table, options: dict[str, Any]) -> None:
+    """Refuse texts in the target of a regression."""
+    import pandas
+
+    texts = _texts(pandas.Series(table.y))
+    if texts.any():
+        assert table.y is not None
+        assert table.target is not None  # files without names of columns have no texts
+        row = int(texts.argmax())
+        what = (
+            f"{shorten(str(table.y[row]))} is not a number, which a regression needs in the target "
+            f"{shorten(table.target)}; correct it, or fit classes (--task classification)"
+        )
+        raise _fault(table, row, table.target, options, what)
 
 
 def check_numbers(

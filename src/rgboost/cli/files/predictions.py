@@ -91,10 +91,9 @@ def _cells(values: NDArray[Any]) -> list[Any]:
 
 @contextmanager
 def _parquet_writer(stream: Any) -> Iterator[Write]:
-    from ...data.readers.frames import need
+    from ...data.readers.parquet_file import need_pyarrow
 
-    pyarrow = need("pyarrow", "and writing Parquet files", "pyarrow")
-    parquet = need("pyarrow.parquet", "and writing Parquet files", "pyarrow")
+    pyarrow, parquet = need_pyarrow()
     writer: Any = None
 
     def write(columns: Columns) -> None:

@@ -17,18 +17,20 @@ from ..options import literal
 
 if TYPE_CHECKING:
     from ...data.readers import Table
+    from ...data.readers.table import Format as FileFormat
 
 
 class FormatChoice(StrEnum):
     """How a file is written."""
 
-    AUTO = "auto"
     CSV = "csv"
     PARQUET = "parquet"
     LIBSVM = "libsvm"
 
 
-Format = Annotated[FormatChoice, typer.Option(help="auto: by the name, else by the first lines.")]
+Format = Annotated[
+    FormatChoice | None, typer.Option(help="Default: by the name, else by the first lines.")
+]
 Read = Annotated[
     list[str] | None,
     typer.Option(
@@ -56,23 +58,23 @@ def reader_options(pairs: Sequence[str] | None, no_header: bool = False) -> dict
     return found
 
 
-def file_format(path: Path, choice: FormatChoice) -> str:
+def file_format(path: Path, choice: FormatChoice | None) -> FileFormat:
     """The format of a file, found or given."""
     from ...data.readers import detect_format
 
-    return detect_format(path) if choice is FormatChoice.AUTO else choice.value
+    return detect_format(path) if choice is None else choice.value
 
 
 def read_rows(
     path: Path,
     target: str | None,
     ignore: Sequence[str],
-    format: FormatChoice,
+    format: FormatChoice | None,
     options: dict[str, Any],
 ) -> Table:
     """Features and target of a whole file."""
     from ...data.readers import read_table
-    from ...data.readers.frames import find_target
+    from ...data.readers.table import find_target
     from .numbers import check_mostly_numbers
 
     kind = file_format(path, format)
@@ -100,11 +102,11 @@ def read_rows(
         )
     table = without(read_table(path, column, kind, **options), ignore)
     if kind == "csv":  # a Parquet file says itself what is text
-        check_mostly_numbers(table, column, options)
+        check_mostly_numbers(table, options)
     return table
 
 
-def column_names(path: Path, format: str, options: dict[str, Any]) -> tuple[str, ...]:
+def column_names(path: Path, format: FileFormat, options: dict[str, Any]) -> tuple[str, ...]:
     """The columns of a CSV or Parquet file."""
     from ...data.readers import iter_tables
 
@@ -116,13 +118,13 @@ def column_names(path: Path, format: str, options: dict[str, Any]) -> tuple[str,
 def check_header(path: Path, options: dict[str, Any]) -> None:
     """Ask if a CSV file has names at all where most of them are numbers, unless that was said."""
     from ...data.readers import CsvOptions, DataError
-    from ...data.readers.csv_file import read_names
+    from ...data.readers.csv_file import find_layout
 
     if "header" in options:
         return
     known = {field.name for field in dataclasses.fields(CsvOptions)}
     settings = CsvOptions(**{name: options[name] for name in options if name in known})
-    names, _ = read_names(path, settings)
+    names = find_layout(path, settings).names
     numbers = [name for name in names if _is_number(name)]
     if 2 * len(numbers) > len(names):
         raise DataError(
@@ -188,7 +190,7 @@ def check_column(name: str, names: Sequence[str], path: Path, who: str) -> None:
     """Raise if there is no such column; ``who`` wants it."""
     from ...data.readers import DataError
     from ...data.readers.errors import shorten
-    from ...data.readers.frames import names_like
+    from ...data.readers.table import names_like
 
     if name in names:
         return
@@ -207,8 +209,12 @@ def read_feature_names(path: Path, table: Table) -> list[str]:
         )
     try:
         names = [line.strip() for line in path.read_text("utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise DataError(f"cannot be read ({error}), check the path", path=path) from error
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        what = "the text is not utf-8, save it as UTF-8"
+        raise DataError(what, path=path, line=line) from error
     for line, name in enumerate(names, 1):
         if not name or name in names[: line - 1]:
             what = "there is no name" if not name else f"the name {name!r} is there twice"
@@ -235,7 +241,11 @@ def narrow(table: Table, n_features: int) -> bool:
 
 
 def read_rows_like(
-    first: Table, path: Path, target: str | None, format: FormatChoice, options: dict[str, Any]
+    first: Table,
+    path: Path,
+    target: str | None,
+    format: FormatChoice | None,
+    options: dict[str, Any],
 ) -> Table:
     """Features and target of another file, with the columns of the first one."""
     kind = file_format(path, format)

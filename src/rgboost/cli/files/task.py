@@ -14,7 +14,6 @@ Task = Literal["regression", "classification"]
 class TaskChoice(StrEnum):
     """What --task can be."""
 
-    AUTO = "auto"
     REGRESSION = "regression"
     CLASSIFICATION = "classification"
 
@@ -23,13 +22,13 @@ MOST_CODES = 10
 """Whole numbers with at most so many different values are taken for classes."""
 
 
-def choose_task(task: TaskChoice, y: NDArray[Any]) -> tuple[Task, str]:
+def choose_task(task: TaskChoice | None, y: NDArray[Any]) -> tuple[Task, str]:
     """The task and the reason for it.
 
-    "auto": texts, truth values and categories are classes; so are whole numbers with at most
+    None: texts, truth values and categories are classes; so are whole numbers with at most
     `MOST_CODES` different values. Everything else is regression.
     """
-    if task is not TaskChoice.AUTO:
+    if task is not None:
         return "regression" if task is TaskChoice.REGRESSION else "classification", "as asked"
     if y.dtype.kind not in "iuf":
         return "classification", "the target is not a number"

@@ -1,10 +1,11 @@
-"""Open a file of bytes, compressed or not, and read it in chunks of whole lines."""
+"""Open a file of bytes, compressed or not, and read its lines."""
 
 from __future__ import annotations
 
 import bz2
 import contextlib
 import gzip
+import itertools
 import lzma
 import os
 import zipfile
@@ -13,10 +14,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..._core.jit import kernel
 from .errors import DataError
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -37,9 +34,8 @@ _DAMAGES = (
 )  # fmt: skip
 """What the unpackers raise; the last one by zip files of a method that Python does not know."""
 
-_BOM = b"\xef\xbb\xbf"
-_NEWLINE = 10
-_LONGEST_LINE = 1 << 28
+LONGEST_LINE = 1 << 24
+"""Characters; a million columns fit."""
 
 
 def split_compression(path: Path) -> tuple[str, str]:
@@ -101,61 +97,25 @@ def _damaged(path: Path, ending: str, error: Exception) -> DataError:
     )
 
 
-def text_start(head: bytes, path: Path) -> int:
-    """The bytes to skip before the text (a byte order mark); refuses what is no text."""
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DataError("the text is UTF-16, save it as UTF-8", path=path)
-    if b"\x00" in head:
-        raise DataError(
-            "the content is binary, not text, check that this is the right file", path=path
-        )
-    return len(_BOM) if head.startswith(_BOM) else 0
+def limited_lines(stream: Any, path: Path) -> Iterator[Any]:
+    """The lines of a stream of bytes or text; none may fill the memory."""
+    for number in itertools.count(1):
+        line = stream.readline(LONGEST_LINE + 1)
+        if len(line) > LONGEST_LINE:
+            raise DataError(
+                f"this line is longer than {LONGEST_LINE:,} characters, check that this is the "
+                "right file",
+                path=path,
+                line=number,
+            )
+        if not line:
+            return
+        yield line
 
 
-def line_chunks(
-    stream: BinaryIO, path: Path, size: int
-) -> Iterator[tuple[NDArray[np.uint8], int, int]]:
-    """Chunks of whole lines: ``buffer[start:stop]`` ends with a newline (added where missing).
-
-    The buffer is used again for the next chunk. It holds ``size`` bytes, more only where a line
-    is longer.
-    """
-    buffer = np.empty(size + 1, dtype=np.uint8)
-    start = held = 0  # buffer[:held] is text that was read and not yet given away
-    is_first = True
-    while n_read := stream.readinto(buffer.data[held:-1]):  # type: ignore[attr-defined]
-        if is_first and held + n_read >= 3:
-            start = text_start(buffer[: min(held + n_read, 512)].tobytes(), path)
-            is_first = False
-        stop = last_line_end(buffer, held, held + n_read)
-        held += n_read
-        if stop:
-            yield buffer, start, stop
-            buffer[: held - stop] = buffer[stop:held].copy()
-            held -= stop
-            start = 0
-        if held == buffer.size - 1:
-            buffer = _grow(buffer, path)
-    if held > start:
-        buffer[held] = _NEWLINE
-        yield buffer, start, held + 1
-
-
-@kernel()
-def last_line_end(buffer, start, stop):
-    """The place after the last newline of ``buffer[start:stop]``; 0 where there is none."""
-    for at in range(stop - 1, start - 1, -1):
-        if buffer[at] == _NEWLINE:
-            return at + 1
-    return 0
-
-
-def _grow(buffer: NDArray[np.uint8], path: Path) -> NDArray[np.uint8]:
-    if buffer.size > _LONGEST_LINE:
-        raise DataError(
-            f"a line is longer than {_LONGEST_LINE >> 20} MiB, check that this is the right file",
-            path=path,
-        )
-    longer = np.empty(2 * buffer.size - 1, dtype=np.uint8)
-    longer[: buffer.size] = buffer
-    return longer
+def refuse_binary(path: Path, line: int) -> DataError:
+    return DataError(
+        "there is a NUL byte: the content is binary, not text, check that this is the right file",
+        path=path,
+        line=line,
+    )

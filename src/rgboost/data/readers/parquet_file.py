@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,13 +11,20 @@ from typing import Any
 
 from .compressed import open_binary, split_compression
 from .errors import DataError
-from .frames import Target, check_names, find_target, need, to_table
-from .table import Table
+from .table import Table, Target, check_names, find_target, no_rows, to_table
 
 
 @dataclass(frozen=True)
 class ParquetOptions:
     """How to read a Parquet file: it says everything itself."""
+
+
+def need_pyarrow() -> tuple[Any, Any]:
+    """pyarrow and its part for Parquet."""
+    try:
+        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise ImportError("Parquet files need pyarrow: pip install 'rgboost[frames]'") from error
 
 
 def read_parquet(path: Path, target: Target, options: ParquetOptions) -> Table:
@@ -32,9 +40,7 @@ def iter_parquet(
 
 
 def _read(path: Path, target: Target, batch_rows: int | None) -> Iterator[Table]:
-    need("pandas", "Parquet files", "pandas pyarrow")
-    pyarrow = need("pyarrow", "Parquet files", "pandas pyarrow")
-    parquet = need("pyarrow.parquet", "Parquet files", "pandas pyarrow")
+    pyarrow, parquet = need_pyarrow()
     row = 0
     try:
         with open_binary(path) as stream:
@@ -44,7 +50,8 @@ def _read(path: Path, target: Target, batch_rows: int | None) -> Iterator[Table]
             names = file.schema_arrow.names
             check_names(names, path)
             target = find_target(names, target, path)
-            for part in _parts(file, batch_rows):
+            parts = [file.read()] if batch_rows is None else file.iter_batches(batch_rows)
+            for part in parts:
                 if part.num_rows:
                     yield to_table(part.to_pandas(), target, path, "parquet", row)
                     row += part.num_rows
@@ -55,11 +62,4 @@ def _read(path: Path, target: Target, batch_rows: int | None) -> Iterator[Table]
             path=path,
         ) from error
     if row == 0:
-        raise DataError("the file has no rows, check that this is the right file", path=path)
-
-
-def _parts(file: Any, batch_rows: int | None) -> Iterator[Any]:
-    if batch_rows is None:
-        yield file.read()
-    else:
-        yield from file.iter_batches(batch_size=batch_rows)
+        raise no_rows(path)

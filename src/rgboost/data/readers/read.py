@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ..._core.validation import check_count, check_option
-from .compressed import open_binary, split_compression, text_start
+from .compressed import open_binary, split_compression
 from .csv_file import CsvOptions, iter_csv, read_csv
 from .errors import DataError
-from .frames import Target
 from .libsvm_file import LibsvmOptions, iter_libsvm, read_libsvm
 from .parquet_file import ParquetOptions, iter_parquet, read_parquet
-from .table import Format, Table
+from .table import Format, Table, Target
 
 PathLike = str | os.PathLike[str]
 
@@ -40,7 +39,7 @@ _HEAD_BYTES = 1 << 16
 
 
 def read_table(
-    path: PathLike, target: Target = None, format: Format | str = "auto", **options: Any
+    path: PathLike, target: Target = None, format: Format | None = None, **options: Any
 ) -> Table:
     """Read a file of data.
 
@@ -51,8 +50,8 @@ def read_table(
     target : str, int or None
         The column to predict, by name or position (CSV and Parquet). None: there is none. LIBSVM
         files have their label at the beginning of each line; leave ``target`` out.
-    format : {"auto", "csv", "parquet", "libsvm"}
-        "auto": by the end of the name (.csv, .tsv, .parquet, .pq, .svm, .libsvm, .svmlight), else
+    format : {"csv", "parquet", "libsvm"} or None
+        None: by the end of the name (.csv, .tsv, .parquet, .pq, .svm, .libsvm, .svmlight), else
         by the first lines.
     **options
         Of the format: see `CsvOptions`, `LibsvmOptions`. Parquet has none.
@@ -66,7 +65,7 @@ def read_table(
     DataError
         If the file cannot be read: where the fault is and what to do.
     ImportError
-        If the format needs a package that is not installed (pandas, pyarrow).
+        If the format needs a package that is not installed (Parquet: pyarrow).
     """
     path = Path(path)
     kind, settings = _prepare(path, target, format, options)
@@ -80,7 +79,7 @@ def read_table(
 def iter_tables(
     path: PathLike,
     target: Target = None,
-    format: Format | str = "auto",
+    format: Format | None = None,
     batch_rows: int = 65_536,
     **options: Any,
 ) -> Iterator[Table]:
@@ -110,7 +109,7 @@ def detect_format(path: PathLike) -> Format:
         head = stream.read(_HEAD_BYTES)
     if head.startswith(b"PAR1"):
         return "parquet"
-    lines = head[text_start(head[:512], path) :].splitlines()
+    lines = head.removeprefix(b"\xef\xbb\xbf").splitlines()
     lines = [line for line in lines if line.strip() and not line.lstrip().startswith(b"#")]
     for line in lines:  # lines with only a label do not tell
         if _LIBSVM_LINE.match(line):
@@ -121,10 +120,10 @@ def detect_format(path: PathLike) -> Format:
 
 
 def _prepare(
-    path: Path, target: Target, format: str, options: dict[str, Any]
+    path: Path, target: Target, format: Format | None, options: dict[str, Any]
 ) -> tuple[Format, Any]:
-    check_option(format, "format", ("auto", *_OPTIONS))
-    kind: Format = detect_format(path) if format == "auto" else format  # type: ignore[assignment]
+    check_option(format, "format", (None, *_OPTIONS))
+    kind = detect_format(path) if format is None else format
     if kind == "libsvm" and target is not None:
         raise DataError(
             f"read as LIBSVM, which has no column {target!r}: the label begins each line, "

@@ -20,8 +20,8 @@ LAYERS = {
     "cli/show": "output progress summary",
     "data": "input readers cuts sorting sparse_columns binning mixed_bins cache datasets",
     "data/input": "labels names sparse frames targets schema",
-    "data/readers": """errors table compressed frames decimals csv_kernels csv_file csv_cells
-        libsvm_kernels libsvm_messages libsvm_file parquet_file read""",
+    "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
+        read""",
     "engines": "problem start curvature run_pool base direct gram quadratic",
     "engines/direct": """equal_rows line_search step_length leaf_search newton_leaves loop
         few_rows_loop python_loss softmax_rows softmax_step softmax_loop outputs runs""",

@@ -105,19 +105,10 @@ class Layout(NamedTuple):
     decimal: str
 
 
-def read_csv(path: Path, target: Target, options: CsvOptions) -> Table:
-    """Read a whole file."""
-    return next(_read(path, target, options, None))
-
-
-def iter_csv(path: Path, target: Target, options: CsvOptions, batch_rows: int) -> Iterator[Table]:
-    """Read a file in batches of ``batch_rows`` rows."""
-    return _read(path, target, options, batch_rows)
-
-
-def _read(
+def iter_csv(
     path: Path, target: Target, options: CsvOptions, batch_rows: int | None
 ) -> Iterator[Table]:
+    """Read a file in batches of ``batch_rows`` rows, or as a whole."""
     import pandas
 
     layout = find_layout(path, options)

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from .compressed import limited_lines, open_binary, refuse_binary
 from .errors import DataError
 from .libsvm_faults import find_fault
-from .table import Table, nearest_doubles, no_rows
+from .table import Table, Target, nearest_doubles, no_rows
 
 FREE_WIDTH = 1 << 20
 """So many features need no saying, however few of them have a value."""
@@ -78,8 +78,32 @@ class LibsvmOptions:
         return (self.n_features or MOST_FEATURES) - (1 if self.zero_based else 0)
 
 
-def read_libsvm(path: Path, options: LibsvmOptions) -> Table:
-    """Read a whole file."""
+def iter_libsvm(
+    path: Path, target: Target, options: LibsvmOptions, batch_rows: int | None
+) -> Iterator[Table]:
+    """Read a file in batches of ``batch_rows`` rows, or as a whole.
+
+    Where the options leave the width or the first index open, the file is read once before the
+    batches to find them: all have the same columns.
+    """
+    if target is not None:
+        raise DataError(
+            f"read as LIBSVM, which has no column {target!r}: the label begins each line, "
+            "leave the target out or give the format",
+            path=path,
+        )
+    if batch_rows is None:
+        yield _read_whole(path, options)
+        return
+    if options.n_features is None or options.zero_based is None:
+        width = _find_width(path, options, _read(path, options, batch_rows, _BLOCK_BYTES))
+    else:
+        width = _Width(options.n_features, options.zero_based)
+    for part in _read(path, options, batch_rows, _NO_LIMIT):
+        yield part.table(path, width)
+
+
+def _read_whole(path: Path, options: LibsvmOptions) -> Table:
     parts = list(_read(path, options, _NO_LIMIT, _BLOCK_BYTES))
     width = _find_width(path, options, parts)
     # Array by array, each let go when it is joined: that takes less than two copies of all.
@@ -92,20 +116,6 @@ def read_libsvm(path: Path, options: LibsvmOptions) -> Table:
     indices.clear()
     rows = _Rows(labels, counts, joined, np.concatenate(values), 0, 0)
     return rows.table(path, width)
-
-
-def iter_libsvm(path: Path, options: LibsvmOptions, batch_rows: int) -> Iterator[Table]:
-    """Read a file in batches of ``batch_rows`` rows.
-
-    Where the options leave the width or the first index open, the file is read once before to
-    find them: all batches have the same columns.
-    """
-    if options.n_features is None or options.zero_based is None:
-        width = _find_width(path, options, _read(path, options, batch_rows, _BLOCK_BYTES))
-    else:
-        width = _Width(options.n_features, options.zero_based)
-    for part in _read(path, options, batch_rows, _NO_LIMIT):
-        yield part.table(path, width)
 
 
 class _Width(NamedTuple):

@@ -27,19 +27,10 @@ def need_pyarrow() -> tuple[Any, Any]:
         raise ImportError("Parquet files need pyarrow: pip install 'rgboost[frames]'") from error
 
 
-def read_parquet(path: Path, target: Target, options: ParquetOptions) -> Table:
-    """Read a whole file."""
-    return next(_read(path, target, None))
-
-
 def iter_parquet(
-    path: Path, target: Target, options: ParquetOptions, batch_rows: int
+    path: Path, target: Target, options: ParquetOptions, batch_rows: int | None
 ) -> Iterator[Table]:
-    """Read a file in batches of at most ``batch_rows`` rows."""
-    return _read(path, target, batch_rows)
-
-
-def _read(path: Path, target: Target, batch_rows: int | None) -> Iterator[Table]:
+    """Read a file in batches of at most ``batch_rows`` rows, or as a whole."""
     pyarrow, parquet = need_pyarrow()
     row = 0
     try:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ..._core.validation import check_count, check_option
 from .compressed import open_binary, split_compression
-from .csv_file import CsvOptions, iter_csv, read_csv
-from .errors import DataError
-from .libsvm_file import LibsvmOptions, iter_libsvm, read_libsvm
-from .parquet_file import ParquetOptions, iter_parquet, read_parquet
+from .csv_file import CsvOptions, iter_csv
+from .libsvm_file import LibsvmOptions, iter_libsvm
+from .parquet_file import ParquetOptions, iter_parquet
 from .table import Format, Table, Target
 
 PathLike = str | os.PathLike[str]
@@ -28,10 +27,10 @@ _FORMAT_OF_ENDING: dict[str, Format] = {
     ".libsvm": "libsvm",
     ".svmlight": "libsvm",
 }
-_OPTIONS: dict[Format, type[Any]] = {
-    "csv": CsvOptions,
-    "parquet": ParquetOptions,
-    "libsvm": LibsvmOptions,
+_READERS: dict[Format, tuple[Callable[..., Iterator[Table]], type[Any]]] = {
+    "csv": (iter_csv, CsvOptions),
+    "parquet": (iter_parquet, ParquetOptions),
+    "libsvm": (iter_libsvm, LibsvmOptions),
 }
 _LIBSVM_LINE = re.compile(rb"\s*[-+.\d][^\s:,;]*(\s+qid:\d+)?(\s+\d+:\S*)+\s*(#.*)?")
 _LABEL_LINE = re.compile(rb"\s*[-+.\d][^\s:,;]*\s*(#.*)?")
@@ -67,13 +66,7 @@ def read_table(
     ImportError
         If the format needs a package that is not installed (Parquet: pyarrow).
     """
-    path = Path(path)
-    kind, settings = _prepare(path, target, format, options)
-    if kind == "csv":
-        return read_csv(path, target, settings)
-    if kind == "parquet":
-        return read_parquet(path, target, settings)
-    return read_libsvm(path, settings)
+    return next(_tables(Path(path), target, format, options, None))
 
 
 def iter_tables(
@@ -89,14 +82,8 @@ def iter_tables(
     Parameters as in `read_table`. A fault is raised when its batch is asked for. CSV infers the
     types of columns batch by batch (fix them by ``dtypes``).
     """
-    path = Path(path)
     check_count(batch_rows, "batch_rows", at_least=1)
-    kind, settings = _prepare(path, target, format, options)
-    if kind == "csv":
-        return iter_csv(path, target, settings, batch_rows)
-    if kind == "parquet":
-        return iter_parquet(path, target, settings, batch_rows)
-    return iter_libsvm(path, settings, batch_rows)
+    return _tables(Path(path), target, format, options, batch_rows)
 
 
 def detect_format(path: PathLike) -> Format:
@@ -119,25 +106,20 @@ def detect_format(path: PathLike) -> Format:
     return "csv"
 
 
-def _prepare(
-    path: Path, target: Target, format: Format | None, options: dict[str, Any]
-) -> tuple[Format, Any]:
-    check_option(format, "format", (None, *_OPTIONS))
+def _tables(
+    path: Path,
+    target: Target,
+    format: Format | None,
+    options: dict[str, Any],
+    batch_rows: int | None,
+) -> Iterator[Table]:
+    check_option(format, "format", (None, *_READERS))
     kind = detect_format(path) if format is None else format
-    if kind == "libsvm" and target is not None:
-        raise DataError(
-            f"read as LIBSVM, which has no column {target!r}: the label begins each line, "
-            "leave the target out or give the format",
-            path=path,
-        )
-    known = {field.name for field in dataclasses.fields(_OPTIONS[kind])}
+    read, settings = _READERS[kind]
+    known = {of: {field.name for field in dataclasses.fields(s)} for of, (_, s) in _READERS.items()}
     for name in options:
-        if name not in known:
-            owners = [
-                other
-                for other, settings in _OPTIONS.items()
-                if name in {field.name for field in dataclasses.fields(settings)}
-            ]
+        if name not in known[kind]:
+            owners = [other for other in known if name in known[other]]
             belongs = f"it is one of {owners[0]} files" if owners else "no format has it"
             raise TypeError(f"{name} is not an option of {kind} files ({path}): {belongs}.")
-    return kind, _OPTIONS[kind](**options)
+    return read(path, target, settings(**options), batch_rows)

@@ -392,7 +392,10 @@ def test_interrupt_keeps_what_was_done(train, tmp_path):
     process = subprocess.Popen(
         [str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    assert process.stderr.readline().startswith("iteration ")  # the loop runs
+    line = process.stderr.readline()
+    if line.startswith("compiling "):  # on a machine that has not fitted before
+        line = process.stderr.readline()
+    assert line.startswith("iteration ")  # the loop runs
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)

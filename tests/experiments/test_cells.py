@@ -11,7 +11,6 @@ from rgboost.experiments.optimum import indicator_columns, smallest_loss
 from rgboost.experiments.protocol import STEPS, Budget, Part, Ready, split
 from rgboost.learners import Stumps
 from rgboost.losses import Logistic
-from rgboost.model import Path
 from rgboost.selection import RandomGroups
 from rgboost.training import Validation, boost
 
@@ -54,7 +53,7 @@ def test_losses_are_those_of_the_trace(part, step):
     assert_allclose(found["train_loss"], boosted.trace.train_loss[at], rtol=1e-12)
     assert_allclose(found["test_loss"], boosted.trace.validation_loss[at], rtol=1e-9)
     trace = boosted.trace  # all of it: the model is that of the best iteration
-    path = Path(trace.learner, trace.left, trace.right)
+    path = trace.path()
     last = part.prepared.model(path, boosted.model.intercept)
     wrong = np.mean(part.y_test * last.score(part.X_test) <= 0)
     assert found["test_error"][-1] == pytest.approx(wrong)

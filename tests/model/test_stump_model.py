@@ -27,7 +27,7 @@ def random_model(rng, p, n_cuts, n_iter):
     offsets = np.concatenate([[0], np.cumsum(n_cuts)]).astype(np.int64)
     cuts = Cuts(offsets, np.concatenate(thresholds), np.ones(int(offsets[-1])))
     learner = rng.integers(-1, offsets[-1], size=n_iter)
-    path = Path(learner, rng.normal(size=n_iter), rng.normal(size=n_iter))
+    path = Path.of(learner=learner, left=rng.normal(size=n_iter), right=rng.normal(size=n_iter))
     return StumpModel.collapse(cuts, path, 0.7, 4.0)
 
 
@@ -60,7 +60,7 @@ def test_many_rows_and_threads(n_jobs, order):
 
 def test_tables_are_step_functions():
     cuts = Cuts(np.array([0, 2, 3]), np.array([1.0, 2.0, 5.0]), np.ones(3))
-    path = Path(np.array([1, 0, 1]), np.array([1.0, 10.0, 100.0]), np.array([2.0, 20.0, 200.0]))
+    path = Path.of(learner=[1, 0, 1], left=[1.0, 10.0, 100.0], right=[2.0, 20.0, 200.0])
     model = StumpModel.collapse(cuts, path, 0.5, 4.0)
     edges, values = model.table(0)
     np.testing.assert_array_equal(edges, [1.0, 2.0])

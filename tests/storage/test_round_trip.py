@@ -162,7 +162,7 @@ def test_a_stored_model_has_tables_and_no_path(model, how, tmp_path):
     with pytest.raises(AttributeError, match=r"staged predictions need the path.*full=True"):
         next(loaded.staged_predict(rows_of(model)))
     trace, whole = loaded.trace_, model.trace_
-    assert trace.learner is trace.feature is trace.left is trace.sets is None
+    assert trace.choices is trace.feature is trace.split is None
     assert (len(trace), trace.engine, trace.n_runs) == (len(whole), whole.engine, whole.n_runs)
     np.testing.assert_array_equal(trace.train_loss, whole.train_loss[trace.iteration])
     again = stored_and_loaded(loaded, how, tmp_path)

@@ -43,7 +43,7 @@ class FittedModelMixin:
         """
         check_is_fitted(self)
         fitted = vars(self) if full else without_path(vars(self))
-        if full and self.trace_.learner is None:
+        if full and self.trace_.choices is None:
             raise not_stored("files by full=True")
         write_model(self, fitted, path, f"rgboost {version('rgboost')}")
 

@@ -53,6 +53,18 @@ class Prepared(ABC):
     set_bytes: int = 0
     """Bytes that `kernels.note_set` writes."""
 
+    step_fields: tuple[str, ...] = ("left",)
+    """Fields of a choice that are proportional to the step: in the mean of k runs, a k-th."""
+
+    def choice_type(self, n_classes: int | None) -> np.dtype[Any]:
+        """The dtype of a choice: what of a `rgboost.engines.base.Record` says what was added.
+
+        ``learner`` is -1 where there was nothing to choose from. ``left`` is the step along the
+        normalised weak-learner.
+        """
+        step, norm = ("left", np.float64), ("gradient_norm", np.float64)
+        return np.dtype([("learner", np.int64), step, norm])
+
     @abstractmethod
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         """The same weak-learners on other rows, for a validation set."""

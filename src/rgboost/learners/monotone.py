@@ -37,7 +37,7 @@ from .kernels import (
 )
 from .prepared_mixed import PreparedMixedStumps
 from .some_rows import normalised, on_some_rows, same_as, take_rows
-from .splits import best_allowed, expected_sum, pick_split, shared_score
+from .splits import best_allowed, expected_sum, pick_split, shared_score, split_type
 from .stump_statistics import bar_light_sides, column_left_sums, gather_column
 from .stumps import PreparedStumps, Stumps
 
@@ -161,6 +161,11 @@ class PreparedMonotone(Prepared):
 
     def lasting(self, arrays: Any) -> Any:
         return self.inner.lasting(arrays.stumps), self.signs
+
+    step_fields = ("left", "right")
+
+    def choice_type(self, n_classes: int | None) -> np.dtype[Any]:
+        return split_type(n_classes, self.set_bytes)
 
     def on_some_rows(self, rows: Any, weight: Any, others: Any) -> tuple[Any, Any]:
         return on_some_rows(self.arrays, rows, weight, others)

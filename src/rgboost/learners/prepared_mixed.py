@@ -30,7 +30,7 @@ from .credibility import usual_weight
 from .mixed_splits import MixedColumns, mixed_columns, mixed_splits
 from .mixed_stumps import MixedStumps, SparseMixedStumps, mixed_stumps
 from .some_rows import on_some_rows
-from .splits import Splits
+from .splits import Splits, split_type
 
 
 @dataclass
@@ -70,6 +70,11 @@ class PreparedMixedStumps(Prepared):
         rows = arrays.codes if isinstance(arrays, MixedStumps) else arrays.entries
         smooth = arrays.columns.row_weight
         return rows, bins, arrays.splits.signed, arrays.columns.lightest, smooth
+
+    step_fields = ("left", "right")
+
+    def choice_type(self, n_classes: int | None) -> np.dtype[Any]:
+        return split_type(n_classes, self.set_bytes)
 
     def on_some_rows(self, rows: Any, weight: Any, others: Any) -> tuple[Any, Any]:
         return on_some_rows(self.arrays, rows, weight, others)

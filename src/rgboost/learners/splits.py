@@ -13,7 +13,7 @@ an addition, three multiplications and a comparison, and two numbers of memory.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,17 @@ class Splits(NamedTuple):
     total_weight: float
     signed: bool
     most_bins: int
+
+
+def split_type(n_classes: int | None, set_bytes: int = 0) -> np.dtype[Any]:
+    """The dtype of the choice of a split: ``left`` and ``right`` are what was added on its sides,
+    with several classes for each of them. Where it splits categories, bit b % 8 of ``sets[b // 8]``
+    tells that bin b is on the left; there are no ``sets`` if no feature is categorical."""
+    shape = () if n_classes is None else (n_classes,)
+    fields: list[Any] = [("learner", np.int64)]
+    fields += [("left", np.float64, shape), ("right", np.float64, shape)]
+    fields += [("gradient_norm", np.float64)]
+    return np.dtype([*fields, ("sets", np.uint8, (set_bytes,))] if set_bytes else fields)
 
 
 def make_splits(cuts: Cuts, total_weight: float, signed: bool) -> Splits:

@@ -24,7 +24,7 @@ from .mixed_splits import mixed_columns
 from .prepared_mixed import PreparedMixedStumps, mixed_arrays, prepare_mixed
 from .some_rows import on_some_rows
 from .sparse_stumps import SparseStumps
-from .splits import make_splits
+from .splits import make_splits, split_type
 
 PAPER_BINS = 100
 PAPER_ROWS = 10_000
@@ -225,6 +225,11 @@ class PreparedStumps(Prepared):
             entries = encode_sparse(sparse_columns(X), self.cuts, n_jobs)
             return SparseStumps(entries, self.arrays.splits)
         return dense_stumps(encode_dense(X, self.cuts, n_jobs), self.arrays.splits)
+
+    step_fields = ("left", "right")
+
+    def choice_type(self, n_classes: int | None) -> np.dtype[Any]:
+        return split_type(n_classes)
 
     def on_some_rows(self, rows: Any, weight: Any, others: Any) -> tuple[Any, Any]:
         return on_some_rows(self.arrays, rows, weight, others)

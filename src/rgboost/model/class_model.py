@@ -53,7 +53,12 @@ class ClassStumpModel:
         start = np.asarray(intercept, np.float64)
         models = [
             collapse(
-                Path(path.learner, path.left[:, c].copy(), path.right[:, c].copy(), path.sets),
+                Path.of(
+                    learner=path.learner,
+                    left=path.left[:, c],
+                    right=path.right[:, c],
+                    sets=path.sets if path.has("sets") else None,
+                ),
                 float(start[c]),
             )
             for c in range(len(start))

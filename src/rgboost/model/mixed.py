@@ -59,8 +59,9 @@ def _category_tables(
     cuts: MixedCuts, path: Path, feature: NDArray[np.int64], steps: NDArray[np.int64]
 ) -> tuple[CategoryTables, NDArray[np.float64]]:
     """Tables of the categorical features, and what each step adds to missing values."""
-    if path.sets is None:
+    if not path.has("sets"):
         raise ValueError("the path splits categories, but has no sets; keep Path.sets.")
+    sets, left, right = path.sets, path.left, path.right
     features = np.unique(feature[steps])
     sizes = cuts.n_values[features]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -71,8 +72,8 @@ def _category_tables(
         weights = cuts.weights_of(g)
         for some in np.array_split(mine, 1 + len(mine) * len(weights) // _MOST_ENTRIES):
             now = steps[some]
-            bits = bits_of(path.sets[now], len(weights))
-            added = np.where(bits, path.left[now, None], path.right[now, None])
+            bits = bits_of(sets[now], len(weights))
+            added = np.where(bits, left[now, None], right[now, None])
             if weights[-1] == 0:  # nothing was missing: the mean over the training rows
                 added[:, -1] = added[:, :-1] @ weights[:-1] / cuts.total_weight
             tables[starts[k] : starts[k + 1]] += added[:, :-1].sum(axis=0)
@@ -85,7 +86,7 @@ def _category_tables(
         tables=tables,
         missing=missing,
         iteration=steps,
-        sets=path.sets[steps],
+        sets=sets[steps],
         feature=feature[steps],
     )
     return found, missing_steps

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,26 +16,44 @@ from .._core.one_line import one_line
 class Path:
     """The weak-learners that were added, one entry an iteration.
 
-    What was added is ``left`` and ``right`` on the two sides of a stump, and ``left`` times the
-    normalised column of a dictionary. With C > 2 classes they are (iterations, C). ``learner`` is
-    -1 where there was nothing to choose from. Where it is a split of a categorical feature, bit
-    b % 8 of ``sets[m, b // 8]`` tells that bin b is on the left; ``sets`` is None if no feature is
-    categorical.
+    ``choices`` has a dtype that the family of weak-learners declares, and only the family knows
+    what its fields mean (`rgboost.learners.base.Prepared.choice_type`). They are read as
+    attributes: ``path.learner``.
     """
 
-    learner: NDArray[np.int64]
-    left: NDArray[np.float64]
-    right: NDArray[np.float64]
-    sets: NDArray[np.uint8] | None = None
+    choices: NDArray
+
+    @classmethod
+    def of(cls, **fields: Any) -> Path:
+        """A path from arrays by name; None is no field."""
+        arrays = {name: np.asarray(values) for name, values in fields.items() if values is not None}
+        kinds = [(name, values.dtype, values.shape[1:]) for name, values in arrays.items()]
+        choices = np.empty(len(next(iter(arrays.values()))), kinds)
+        for name, values in arrays.items():
+            choices[name] = values
+        return cls(choices)
 
     def __len__(self) -> int:
-        return len(self.learner)
+        return len(self.choices)
+
+    def __getattr__(self, name: str) -> NDArray:
+        return field_of(self.__dict__.get("choices"), name)
+
+    def has(self, name: str) -> bool:
+        """Whether the choices have such a field."""
+        return name in (self.choices.dtype.names or ())
 
     def part(self, start: int, stop: int) -> Path:
         """The iterations from ``start`` on, before ``stop``."""
-        now = slice(start, stop)
-        sets = None if self.sets is None else self.sets[now]
-        return Path(self.learner[now], self.left[now], self.right[now], sets)
+        return Path(self.choices[start:stop])
+
+
+def field_of(choices: NDArray | None, name: str) -> NDArray:
+    """A field of choices, as an array by itself."""
+    names = () if choices is None else choices.dtype.names or ()
+    if choices is None or name not in names:
+        raise AttributeError(f"there is no {name!r}; the fields of the choices are {list(names)}.")
+    return np.ascontiguousarray(choices[name])
 
 
 def not_stored(what: str) -> AttributeError:

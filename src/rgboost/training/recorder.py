@@ -13,7 +13,8 @@ from ..model import Path
 from .trace import Progress, Trace
 
 _LOSSES = ("loss", "held_loss", "seconds")
-_CHOICES = Record._fields[2:]
+_IN_RECORD = {"gradient_norm": "gradient"}
+"""Fields of a choice that a record calls otherwise."""
 
 FIRST_ROOM = 1024
 """Iterations that there is room for at first; then twice as many, and so on."""
@@ -38,12 +39,8 @@ class Recorder:
         self.loss = np.zeros(1)
         self.held_loss = np.zeros(1)
         self.seconds = np.zeros(1)
-        shape = 0 if n_classes is None else (0, n_classes)
-        self.learner = np.empty(0, np.int64)
-        self.left = np.empty(shape)
-        self.right = np.empty(shape)
-        self.gradient = np.empty(0)
-        self.sets = np.empty((0, prepared.set_bytes), np.uint8)
+        self.choices = np.empty(0, prepared.choice_type(n_classes))
+        self.steps = prepared.step_fields
         self.certificates: list[tuple[int, Any]] = []
         self.loss[0], self.held_loss[0] = self.means([runs.losses(run) for run in runs.runs])
 
@@ -66,11 +63,11 @@ class Recorder:
         n, begin = len(records[0].learner), self.done
         self._make_room(n)
         now = slice(self.n_runs * begin, self.n_runs * (begin + n))
-        for name in _CHOICES:
+        for name in self.choices.dtype.names or ():
             for k, one in enumerate(records):
-                values = getattr(one, name)
-                share = values / self.n_runs if name in ("left", "right") else values
-                getattr(self, name)[now][k :: self.n_runs] = share
+                values = getattr(one, _IN_RECORD.get(name, name))
+                share = values / self.n_runs if name in self.steps else values
+                self.choices[name][now][k :: self.n_runs] = share
         after, end = slice(begin, begin + n + 1), begin + n
         means = [one.loss / mass for one, mass in zip(records, self.masses, strict=True)]
         self.loss[after] = np.mean(means, axis=0)
@@ -99,12 +96,9 @@ class Recorder:
         if needed <= room:
             return
         room = max(needed, min(self.n_iter, max(2 * room, FIRST_ROOM)))
-        for names, entries in ((_LOSSES, room + 1), (_CHOICES, self.n_runs * room)):
-            for name in names:
-                before = getattr(self, name)
-                larger = np.zeros((entries, *before.shape[1:]), before.dtype)
-                larger[: len(before)] = before
-                setattr(self, name, larger)
+        for name in _LOSSES:
+            setattr(self, name, _longer(getattr(self, name), room + 1))
+        self.choices = _longer(self.choices, self.n_runs * room)
 
     def progress(self, snapshot: Callable[[], Any], state: Callable[[], Any]) -> Progress:
         return Progress(
@@ -124,14 +118,14 @@ class Recorder:
     def keep(self, n: int) -> dict[str, NDArray]:
         """Copies of what was recorded of the first n iterations of the only run."""
         kept = {name: getattr(self, name)[: n + 1].copy() for name in _LOSSES}
-        return kept | {name: getattr(self, name)[:n].copy() for name in _CHOICES}
+        return kept | {"choices": self.choices[:n].copy()}
 
     def restore(self, kept: dict[str, NDArray]) -> None:
         """Go on from what `keep` gave."""
-        self._make_room(len(kept["learner"]))
+        self._make_room(len(kept["choices"]))
         for name, values in kept.items():
             getattr(self, name)[: len(values)] = values
-        self.done = self.settled = len(kept["learner"])
+        self.done = self.settled = len(kept["choices"])
         self.seconds_before = float(self.seconds[self.done])
 
     def validation_losses(self, first: int = 0) -> NDArray[np.float64]:
@@ -143,21 +137,20 @@ class Recorder:
 
     def path(self) -> Path:
         """The choices of all runs, as those of the mean of their models."""
-        now = slice(0, self.n_runs * self.done)
-        sets = self.sets[now].copy() if self.sets.shape[1] else None
-        return Path(self.learner[now].copy(), self.left[now].copy(), self.right[now].copy(), sets)
+        return Path(self.choices[: self.n_runs * self.done].copy())
 
     def path_of(self, k: int) -> Path:
         """The choices of one of the runs, as those of its own model."""
-        now = slice(k, self.n_runs * self.done, self.n_runs)
-        left, right = self.n_runs * self.left[now], self.n_runs * self.right[now]
-        return Path(self.learner[now].copy(), left, right, self.sets[now].copy())
+        choices = self.choices[k : self.n_runs * self.done : self.n_runs].copy()
+        for name in self.steps:
+            choices[name] *= self.n_runs
+        return Path(choices)
 
     def trace(self, n: int | None = None) -> Trace:
         """The trace of the first n iterations, by default of all that are done."""
         n = self.done if n is None else n
-        chosen = slice(0, self.n_runs * n)
-        learner = self.learner[chosen].copy()
+        choices = self.choices[: self.n_runs * n].copy()
+        learner = choices["learner"]
         feature = np.searchsorted(self.offsets, learner, side="right") - 1
         split = learner - self.offsets[feature]
         feature[learner < 0] = split[learner < 0] = -1
@@ -165,16 +158,19 @@ class Recorder:
             train_loss=self.loss[: n + 1].copy(),
             validation_loss=self.held_loss[: n + 1].copy() if self.has_held else None,
             seconds=self.seconds[: n + 1].copy(),
-            learner=learner,
+            choices=choices,
             feature=feature,
             split=split,
-            left=self.left[chosen].copy(),
-            right=self.right[chosen].copy(),
-            gradient_norm=self.gradient[chosen].copy(),
             engine=self.engine,
-            sets=self.sets[chosen].copy() if self.sets.shape[1] else None,
             certificates=tuple(
                 sorted((pair for pair in self.certificates if pair[0] <= n), key=lambda p: p[0])
             ),
             n_runs=self.n_runs,
         )
+
+
+def _longer(values: NDArray, n: int) -> NDArray:
+    """Room for n entries, with these at the beginning."""
+    found = np.zeros(n, values.dtype)
+    found[: len(values)] = values
+    return found

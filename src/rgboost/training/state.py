@@ -53,7 +53,7 @@ class RunState:
     @property
     def done(self) -> int:
         """The number of iterations done."""
-        return len(self.trace["learner"])
+        return len(self.trace["choices"])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file in one step: a crash leaves the file that was there before."""

@@ -13,16 +13,14 @@ from .._core.one_line import shortened
 from .._core.stored import all_or_none, ascends, check_arrays, require, within
 from .._core.svg import LINE, SECOND, Panel, range_of, row_of
 from ..model import Path
-from ..model.path import not_stored
+from ..model.path import field_of, not_stored
 
 THINNED = 100
 """Iterations of each kind in a thinned trace."""
 
 _ARRAYS = {
     "train_loss": "f8 losses", "validation_loss": "f8? losses", "seconds": "f8 losses",
-    "kept": "i8? losses", "learner": "i8? choices", "feature": "i8? choices",
-    "split": "i8? choices", "left": "f8? choices *", "right": "f8? choices *",
-    "gradient_norm": "f8? choices", "sets": "u1? choices bytes",
+    "kept": "i8? losses", "feature": "i8? choices", "split": "i8? choices",
 }  # fmt: skip
 
 
@@ -47,16 +45,17 @@ class Trace:
     validation_loss : the same on the validation set, or None.
     seconds : time since the first iteration began, but for compiling and loading kernels. Taken
         between blocks of iterations, linear within one.
-    learner : index of the chosen weak-learner in 0..K-1, -1 if J held none.
-    feature : the feature of the chosen stump, or column of the chosen dictionary entry; or -1.
-    split : which of the feature's splits was chosen, counted from 0; or -1.
-    left, right : what was added on the left and the right of the split; for a dictionary, ``left``
-        is the step along the normalised column. With C > 2 classes (M, C).
-    gradient_norm : <b_j, r> of the choice, the largest |gradient| in J.
+    choices : what was chosen, with the fields that the family of weak-learners declares
+        (`rgboost.learners.base.Prepared.choice_type`), which are attributes of the trace too:
+        learner : index of the chosen weak-learner in 0..K-1, -1 if J held none;
+        left, right : what was added on the left and the right of a split; for a dictionary,
+        ``left`` is the step along the normalised column. With C > 2 classes (M, C);
+        gradient_norm : <b_j, r> of the choice, the largest |gradient| in J;
+        sets : bits of the bins on the left, if a feature is categorical.
+    feature : the feature of the choice, or column of the chosen dictionary entry; or -1.
+    split : which of the feature's weak-learners it is, counted from 0; or -1.
     engine : what computed the iterations: "direct", "gram", "quadratic", or a sentence if it
         changed on the way.
-    sets : bits of the bins on the left of each choice (see `rgboost.model.Path`), or None if no
-        feature is categorical.
     certificates : pairs (iteration, certificate) that callbacks made on the way, by iteration; see
         `rgboost.theory.certificates.recording`.
     n_runs : how many runs the model is the mean of.
@@ -65,18 +64,21 @@ class Trace:
     train_loss: NDArray[np.float64]
     validation_loss: NDArray[np.float64] | None
     seconds: NDArray[np.float64]
-    learner: NDArray[np.int64] | None
+    choices: NDArray | None
     feature: NDArray[np.int64] | None
     split: NDArray[np.int64] | None
-    left: NDArray[np.float64] | None
-    right: NDArray[np.float64] | None
-    gradient_norm: NDArray[np.float64] | None
     engine: str
-    sets: NDArray[np.uint8] | None = None
     certificates: tuple[tuple[int, Any], ...] = ()
     n_runs: int = 1
     kept: NDArray[np.int64] | None = None
     """The iterations of a thinned trace; None: all."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or "choices" not in self.__dict__:
+            raise AttributeError(name)
+        if self.choices is None:
+            raise not_stored(f"choices such as {name!r}")
+        return field_of(self.choices, name)
 
     def __len__(self) -> int:
         """The number of iterations, also if not all were kept."""
@@ -95,11 +97,9 @@ class Trace:
 
     def path(self, n: int | None = None) -> Path:
         """The choices of the first n iterations, by default of all."""
-        if self.learner is None or self.left is None or self.right is None:
+        if self.choices is None:
             raise not_stored("the choices of a trace")
-        now = slice(0, None if n is None else self.n_runs * n)
-        sets = None if self.sets is None else self.sets[now]
-        return Path(self.learner[now], self.left[now], self.right[now], sets)
+        return Path(self.choices[: None if n is None else self.n_runs * n])
 
     def thinned(self, best: int) -> Trace:
         """A trace that takes little room: without the choices, and with the losses of some hundred
@@ -117,8 +117,7 @@ class Trace:
         return replace(
             self, kept=self.iteration[at], train_loss=self.train_loss[at],
             validation_loss=None if held is None else held[at], seconds=self.seconds[at],
-            learner=None, feature=None, split=None, left=None, right=None, gradient_norm=None,
-            sets=None,
+            choices=None, feature=None, split=None,
         )  # fmt: skip
 
     def check_stored(self, fitted: Mapping[str, Any]) -> None:
@@ -131,14 +130,16 @@ class Trace:
             require(ascends(self.kept) and self.kept[0] == 0, "trace_.kept")
             best = fitted.get("best_iteration_", len(self))
             require(np.isin(best, self.kept), "trace_.kept", "lacks the best iteration")
-        choices = (self.feature, self.split, self.left, self.right, self.gradient_norm)
-        if not all_or_none((self.learner, *choices), "trace_.learner") or self.learner is None:
-            require(self.sets is None, "trace_.sets")
+        choices = self.choices
+        there = all_or_none((choices, self.feature, self.split), "trace_.choices")
+        if not there or choices is None:
             return
         require(self.kept is None, "trace_.kept")
-        require(len(self.learner) == self.n_runs * len(self), "trace_.n_runs")
+        good = choices.ndim == 1 and "learner" in (choices.dtype.names or ())
+        require(good and choices.dtype["learner"] == np.int64, "trace_.choices")
+        require(len(choices) == self.n_runs * len(self), "trace_.n_runs")
         n_learners, n_features = fitted["n_learners_"], fitted["n_features_in_"]
-        require(within(self.learner, -1, n_learners), "trace_.learner")
+        require(within(choices["learner"], -1, n_learners), "trace_.choices")
         require(within(self.feature, -1, n_features), "trace_.feature")  # type: ignore[arg-type]
         require(within(self.split, -1, max(1, n_learners)), "trace_.split")  # type: ignore[arg-type]
 

@@ -14,7 +14,6 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.learners import Dictionary, Stumps
 from rgboost.losses import Huber, Logistic, Ridged, Squared
-from rgboost.model import Path
 from rgboost.selection import AllLearners, RandomGroups
 from rgboost.steps import ConstantStep
 from rgboost.theory.certificates.certificate import certificate
@@ -319,7 +318,7 @@ def progress_of(boosted, y, loss, iteration, weight=None):
     """What boosting would tell a callback after some iterations."""
     trace = boosted.trace
     now = slice(0, iteration)
-    path = Path(trace.learner[now], trace.left[now], trace.right[now])
+    path = trace.path().part(now.start, now.stop)
     snapshot = SimpleNamespace(
         prepared=boosted.prepared, path=path, start=boosted.model.intercept, loss=loss, y=y,
         weight=weight, offset=None,

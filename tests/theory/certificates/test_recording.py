@@ -9,7 +9,6 @@ from sklearn.datasets import load_diabetes
 
 from rgboost import RGBMRegressor, Stumps, boost
 from rgboost.losses import Huber, Squared
-from rgboost.model import Path
 from rgboost.selection import RandomGroups
 from rgboost.steps import ConstantStep
 from rgboost.theory import RecordCertificates, StopAtGap, certificate, optimal_loss
@@ -48,7 +47,7 @@ def test_exactly_the_chosen_iterations(engine):
 
 
 def _first(trace, m):
-    return Path(trace.learner[:m], trace.left[:m], trace.right[:m])
+    return trace.path(m)
 
 
 def test_at_a_distance_and_in_the_next_run():

@@ -150,7 +150,7 @@ class MixedFamily(GramFamily):
 
     def tables(self, path: Path) -> Vector:
         tables = np.zeros(self.n_tables)
-        sets = np.empty((len(path.learner), 0), np.uint8) if path.sets is None else path.sets
+        sets = path.sets if path.has("sets") else np.empty((len(path), 0), np.uint8)
         steps = path.learner, path.left, path.right, sets
         add_mixed_path(self.splits.splits, self.splits.columns, *steps, tables)
         return tables

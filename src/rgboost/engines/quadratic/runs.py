@@ -224,7 +224,8 @@ class QuadraticRuns(StatisticsRuns):
         added = np.zeros_like(self.tables)
         for records in self._stretch:
             for k, one in enumerate(records):
-                added[k] += self.family.tables(Path(one.learner, one.left, one.right, one.sets))
+                fields = {name: getattr(one, name) for name in ("learner", "left", "right", "sets")}
+                added[k] += self.family.tables(Path.of(**fields))
         return added
 
     def _make_model(self) -> None:

@@ -194,7 +194,7 @@ WRONG = [
     (MIXED, "coverage_.edges", put(np.nan), "coverage_.edges"),
     (STORED_THIN, "trace_.kept", put(1), "trace_.kept"),
     (STORED_THIN, "trace_.kept", put(-1, -1), "trace_.kept"),
-    (0, "trace_.learner", put(1 << 40), "trace_.learner"),
+    (0, "trace_.choices", put(127, slice(None)), "trace_.choices"),
     (0, "model_.feature", put(3), "model_.feature"),
     (0, "model_.threshold", put(np.nan, slice(None)), "model_.threshold"),
     (CLASSES, "model_.wide.features", put(3, -1), "model_.features"),
@@ -222,7 +222,7 @@ def field(document, place):
 @pytest.mark.parametrize(
     "place",
     [
-        "model_.left", "model_.threshold", "model_.categories.sets", "trace_.learner",
+        "model_.left", "model_.threshold", "model_.categories.sets", "trace_.choices",
         "trace_.split",
     ],
 )  # fmt: skip

@@ -172,7 +172,7 @@ def test_a_stored_model_has_tables_and_no_path(model, how, tmp_path):
 
 
 def test_a_long_trace_is_thinned():
-    rest = [np.arange(5000)] * 6
+    rest = [np.zeros(5000, [("learner", np.int64)]), np.arange(5000), np.arange(5000)]
     losses = np.linspace(5.0, 1.0, 5001)
     whole = Trace(losses, losses + 1, 2 * losses, *rest, "direct")
     thin = whole.thinned(3333)

@@ -29,7 +29,7 @@ LAYERS = {
     "engines/quadratic": "runs",
     "estimators": """documents habits routing class_weight empty_columns holdout folds rows
         fitted_model base convergence classifier regressor loading""",
-    "experiments": """environment store protocol optimum cells demo study summary figures rules
+    "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
     "explain": "scale pictures global_explanation local_explanation page",
     "learners": """kernels credibility base splits stump_statistics dense_stumps
@@ -49,7 +49,7 @@ LAYERS = {
     "theory/angle": """closed_forms definite enumeration ascent spectral known stump_gram
         gram_bounds stump_angle cosine""",
     "theory/certificates": "training certificate optimal recording stopping",
-    "theory/dual": "ends products span projection ground search",
+    "theory/dual": "ends products span stump_span projection ground search",
     "training": """interrupt budget state trace recorder callbacks stopping checkpoint driver cost
         means make_problem boost""",
 }

@@ -5,12 +5,11 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from rgboost.engines.quadratic.surrogate import Majoriser, Newton
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rgboost import RGBMClassifier
 from rgboost._core.team import lone_seat
-from rgboost.engines.quadratic.surrogate import Majoriser, Newton
-from rgboost.experiments.optimum import indicator_columns, smallest_loss
 from rgboost.learners import Stumps
 from rgboost.losses import Exponential, Huber, Logistic, Loss, Ridged, Squared
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners
@@ -18,6 +17,7 @@ from rgboost.statistics.row_gram import fill_whole_gram, make_row_bins
 from rgboost.steps import ConstantStep, LineSearch
 from rgboost.training import Validation, boost
 from tests.data_strategies import problems
+from tests.optimum import indicator_columns, smallest_loss
 
 
 def cancer(sparse=False):

@@ -7,12 +7,12 @@ from numpy.testing import assert_allclose
 
 from rgboost.data import datasets
 from rgboost.experiments.cells import Cell, checkpoints, extra_cells, find_optimum, run_cell
-from rgboost.experiments.optimum import indicator_columns, smallest_loss
 from rgboost.experiments.protocol import STEPS, Budget, Part, Ready, split
 from rgboost.learners import Stumps
 from rgboost.losses import Logistic
 from rgboost.selection import RandomGroups
 from rgboost.training import Validation, boost
+from tests.optimum import indicator_columns, smallest_loss
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import expit
 
 from rgboost.experiments import demo
-from rgboost.experiments.optimum import indicator_columns, smallest_loss
 from rgboost.losses import Logistic, Squared
+from tests.optimum import indicator_columns, smallest_loss
 
 
 def test_grid():

@@ -2,7 +2,6 @@
 
 import pytest
 
-from rgboost.experiments import store
 from rgboost.experiments.store import Store, write_text
 
 
@@ -32,7 +31,7 @@ def test_all_or_nothing(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(store.os, "replace", fail)
+    monkeypatch.setattr("os.replace", fail)
     with pytest.raises(OSError, match="disk full"):
         write_text(path, "new")
     assert path.read_text() == "old"

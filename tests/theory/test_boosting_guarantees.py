@@ -5,7 +5,6 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rgboost import Stumps, boost
-from rgboost.experiments.optimum import smallest_loss
 from rgboost.losses import Huber, Logistic, Ridged, Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
@@ -18,6 +17,7 @@ from rgboost.theory import (
     strong_bound,
 )
 from tests.naive import expand_signed_stumps, naive_stumps
+from tests.optimum import smallest_loss
 
 N_ROWS, N_FEATURES, M, N_SEEDS = 200, 3, 60, 10
 

@@ -16,8 +16,8 @@ from ..learners import Stumps
 from ..losses import Logistic
 from ..selection import RandomGroups
 from ..steps import ConstantStep
+from ..theory import optimal_loss
 from ..training import Trace, Validation, boost
-from .optimum import indicator_columns, smallest_loss
 from .protocol import geometric_grid
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
@@ -52,12 +52,8 @@ def run_demo(n_iter: int = N_ITER, on_start: Any = None) -> tuple[list[DemoRun],
             random_state=0,
         )
         boost(X_train, y_train, n_iter=2, **arguments)  # compile before the clock starts
-        boosted = boost(X_train, y_train, n_iter=n_iter, **arguments)
-        runs.append(DemoRun(t, boosted.trace))
-    cuts = boosted.prepared.cuts  # type: ignore[attr-defined]
-    thresholds = np.split(cuts.thresholds, cuts.offsets[1:-1])
-    optimum = smallest_loss(indicator_columns(X_train, thresholds), y_train, loss)
-    return runs, optimum
+        runs.append(DemoRun(t, boost(X_train, y_train, n_iter=n_iter, **arguments).trace))
+    return runs, optimal_loss(X_train, y_train, loss, learner).loss
 
 
 def draw(runs: list[DemoRun], optimum: float, path: Path) -> None:

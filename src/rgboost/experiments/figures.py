@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..plot.style import save, tidy
 from .summary import AXES, curves
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart. Blue is GBM, as in the paper.
@@ -37,7 +38,7 @@ def label_of(grid: list[int], series: dict[str, Any]) -> str:
 def draw_figures(study: dict[str, Any], folder: Path) -> list[Path]:
     """Gap and test loss against iterations, epochs and seconds; Figure loss1 for a9a."""
     series = curves(study)
-    paths = []
+    paths: list[Path] = []
     for step in study["steps"]:
         mine = [s for s in series if s["step"] == step]
         paths += _draw(study, mine, step, AXES, True, folder / f"{study['set']}-{step}")
@@ -55,11 +56,11 @@ def _draw(
     axes: tuple[str, ...],
     log: bool,
     stem: Path,
-) -> list[Path]:
+) -> tuple[Path, Path]:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context({"svg.hashsalt": "rgboost", "font.size": 10}):
+    with rc_context({"font.size": 10}):
         figure = Figure(figsize=(4.1 * len(axes) + 0.4, 7.4), layout="constrained")
         panels = figure.subplots(2, len(axes), sharey="row", squeeze=False)
         for column, axis in enumerate(axes):
@@ -74,12 +75,7 @@ def _draw(
             f"{study['title']}: {step.replace('-', ' ')} step, "
             f"median and range of {len(study['seeds'])} seeds"
         )
-        paths = [stem.with_name(f"{stem.name}{ending}") for ending in (".png", ".svg")]
-        stem.parent.mkdir(parents=True, exist_ok=True)
-        for path in paths:
-            date = {"Date": None} if path.suffix == ".svg" else None
-            figure.savefig(path, dpi=130, metadata=date)
-    return paths
+        return save(figure, stem, dpi=130)
 
 
 def _panel(
@@ -106,7 +102,7 @@ def _panel(
     else:
         panel.set_ylim(*(limits_of_test_loss(series) if log else linear_limits(series, axis, end)))
     panel.grid(alpha=0.3, lw=0.6)
-    panel.spines[["top", "right"]].set_visible(False)
+    tidy(panel)
 
 
 def limits_of_test_loss(series: list[dict[str, Any]]) -> tuple[float, float]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
+
+from .._core.atomic import write_atomically
 
 
 class Store:
@@ -41,15 +41,7 @@ def write_json(path: Path, content: Any, indent: int | None = None) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a text file all or nothing: readers see the old one or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(part, 0o644)
-        os.replace(part, path)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise
+    write_atomically(path, [text.encode()])
 
 
 def _plain(key: dict[str, Any]) -> Any:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from .._core.svg import DENSITY, FAINT, LINE, MORE, SECOND
 
-__all__ = ["DENSITY", "FAINT", "LINE", "MORE", "SECOND", "axes_for", "pyplot", "shortened", "tidy"]
+__all__ = [
+    "DENSITY",
+    "FAINT",
+    "LINE",
+    "MORE",
+    "SECOND",
+    "axes_for",
+    "pyplot",
+    "save",
+    "shortened",
+    "tidy",
+]
 
 
 def axes_for(ax: Any, figsize: tuple[float, float]) -> Any:
@@ -30,6 +42,18 @@ def pyplot() -> Any:
 def tidy(ax: Any) -> None:
     """No box around the picture."""
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def save(figure: Any, stem: Path, dpi: int) -> tuple[Path, Path]:
+    """Write a figure into ``stem``.png and .svg, the same bytes every time."""
+    from matplotlib import rc_context
+
+    png, svg = (stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg"))
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    with rc_context({"svg.hashsalt": "rgboost"}):
+        figure.savefig(png, dpi=dpi)
+        figure.savefig(svg, metadata={"Date": None})
+    return png, svg
 
 
 def shortened(name: str, most: int = 28) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._core.one_line import one_line
+from ..plot.style import save, tidy
 from ..selection import AllLearners
 from ._validation import Floats, check_integer
 from .angle.closed_forms import orthogonal_angle, random_learners_angle
@@ -130,16 +131,8 @@ def draw_limit(
     canvas = _canvas(6.4, 4.2)
     axes = canvas.add_subplot()
     for i, (K, (q, value)) in enumerate(numbers.profiles.items()):
-        axes.plot(
-            q,
-            value,
-            color=COLOURS[i % len(COLOURS)],
-            marker=MARKERS[i % len(MARKERS)],
-            markersize=4.5,
-            linewidth=1.2,
-            label=f"$K={K}$",
-            clip_on=False,
-        )
+        style = _style(i)
+        axes.plot(q, value, markersize=4.5, linewidth=1.2, label=f"$K={K}$", clip_on=False, **style)
     label = rf"Beta$(1,{numbers.t})$ density"
     axes.plot(numbers.q, numbers.density, color="black", linewidth=1.8, label=label)
     axes.set_xlim(0.0, 1.0)
@@ -159,27 +152,14 @@ def draw_theta(
     canvas = _canvas(6.4, 4.6)
     axes = canvas.add_subplot()
     for i, (t, (p, theta, _)) in enumerate(numbers.curves.items()):
-        axes.plot(
-            p,
-            theta,
-            color=COLOURS[i % len(COLOURS)],
-            marker=MARKERS[i % len(MARKERS)],
-            markersize=3.5,
-            linewidth=1.4,
-            label=f"$t={t}$",
-        )
+        style = _style(i)
+        axes.plot(p, theta, markersize=3.5, linewidth=1.4, label=f"$t={t}$", **style)
         if p[0] <= t**2 <= p[-1]:
-            axes.axvline(t**2, color=COLOURS[i % len(COLOURS)], linestyle=":", linewidth=1.2)
+            axes.axvline(t**2, color=style["color"], linestyle=":", linewidth=1.2)
             axes.annotate(
-                "$p=t^2$",
-                (t**2, 0.985),
-                xycoords=("data", "axes fraction"),
-                xytext=(3, 0),
-                textcoords="offset points",
-                color=INK,
-                fontsize=9,
-                va="top",
-            )
+                "$p=t^2$", (t**2, 0.985), xycoords=("data", "axes fraction"), xytext=(3, 0),
+                textcoords="offset points", color=INK, fontsize=9, va="top",
+            )  # fmt: skip
     everything = np.unique(np.concatenate([p for p, _, _ in numbers.curves.values()]))
     root = 1.0 / np.sqrt(everything)
     axes.plot(everything, root, color="black", linestyle="--", linewidth=1.0, label=r"$1/\sqrt{p}$")
@@ -228,6 +208,10 @@ def _draw_panel(axes: Any, panel: SpreadPanel, letter: str) -> None:
     axes.set_xlabel(rf"$\Theta_\infty^2={panel.theta**2:.3f}$", fontsize=11)
 
 
+def _style(i: int) -> dict[str, Any]:
+    return {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
+
+
 def _canvas(width: float, height: float) -> Any:
     """An empty figure that belongs to no global state and needs no display."""
     try:
@@ -241,14 +225,6 @@ def _canvas(width: float, height: float) -> Any:
 
 
 def _save(canvas: Any, path_stem: str | PathLike[str]) -> tuple[Path, Path]:
-    from matplotlib import rc_context
-
     for axes in canvas.axes:
-        axes.spines[["top", "right"]].set_visible(False)
-    stem = Path(path_stem)
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    png, svg = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".svg")
-    with rc_context({"svg.hashsalt": "rgboost"}):  # the same file on every run
-        canvas.savefig(png, dpi=160)
-        canvas.savefig(svg, metadata={"Date": None})
-    return png, svg
+        tidy(axes)
+    return save(canvas, Path(path_stem), dpi=160)

@@ -12,14 +12,15 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rgboost._core.team import Team
 from rgboost.data.datasets import load, train_test_split_80_20
-from rgboost.experiments.optimum import indicator_columns, smallest_loss
 from rgboost.learners import Dictionary, Stumps
 from rgboost.losses import Huber, Logistic, Ridged, Squared
 from rgboost.theory.certificates.optimal import optimal_loss
 from rgboost.theory.certificates.training import one_blas_thread
 from rgboost.theory.dual.projection import Diagonal, Factor, System, newton_step
-from rgboost.theory.dual.span import StumpSpan, orthonormal_span, span_of
+from rgboost.theory.dual.span import orthonormal_span
+from rgboost.theory.dual.stump_span import StumpSpan, span_of
 from tests.data_strategies import problems
+from tests.optimum import indicator_columns, smallest_loss
 
 
 @pytest.fixture(autouse=True)

@@ -32,7 +32,7 @@ from ...losses import Squared
 from ...model.path_tables import path_tables
 from ...statistics.memory import MOST_BINS, MemoryStatistics
 from .._validation import Floats
-from ..dual.span import fill_codes
+from ..dual.stump_span import fill_codes
 
 
 class StumpGram:

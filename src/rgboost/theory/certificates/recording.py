@@ -11,10 +11,11 @@ from ..._core.team import check_n_jobs
 from ..._core.validation import check_count
 from ...engines.problem import with_offset
 from ...training import Progress
+from ...training.driver import Snapshot
 from ..dual.ground import Ground
 from ..dual.span import Span
 from .certificate import Certificate, certify, make_effort
-from .training import Snapshot, Training, one_blas_thread
+from .training import Training, one_blas_thread
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,8 @@ from ...model import Path
 from ...statistics.memory import MOST_BINS
 from ...training import Boosted
 from ..dual.ground import Ground
-from ..dual.span import Span, Vector, orthonormal_span, span_of
+from ..dual.span import Span, Vector, orthonormal_span
+from ..dual.stump_span import span_of
 
 _FEW_ROWS = 1000
 """With no more rows, and more coordinates than rows, an orthonormal basis is made."""
@@ -39,25 +40,6 @@ def _libraries() -> ThreadpoolController:
 def one_blas_thread() -> Any:
     """A context in which BLAS works alone: the same bits for any ``n_jobs``, and no waiting."""
     return _libraries().limit(limits=1, user_api="blas")
-
-
-class Snapshot(Protocol):
-    """A run of boosting as far as it got: what `rgboost.training.Progress.snapshot` gives."""
-
-    @property
-    def prepared(self) -> Prepared: ...
-    @property
-    def path(self) -> Path: ...
-    @property
-    def start(self) -> float: ...
-    @property
-    def loss(self) -> Loss: ...
-    @property
-    def y(self) -> Vector: ...
-    @property
-    def weight(self) -> Vector | None: ...
-    @property
-    def offset(self) -> Vector | None: ...
 
 
 @dataclass(frozen=True)

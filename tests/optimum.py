@@ -1,4 +1,5 @@
-"""The best loss that any combination of weak-learners can reach, for small data."""
+"""The best loss that any combination of weak-learners can reach, from a dense matrix of them: to
+compare `rgboost.theory.optimal_loss` with."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ..losses import Loss
+from rgboost.losses import Loss
 
 
 def indicator_columns(X: NDArray[np.floating], thresholds: list[NDArray[np.float64]]) -> NDArray:

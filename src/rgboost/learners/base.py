@@ -50,6 +50,12 @@ class Prepared(ABC):
     """Whether weak-learners are splits of the bins of single features, without missing values and
     categories: the entries of `coefficients` are then those of `rgboost.model.path_tables`."""
 
+    dense_numbers: bool = False
+    """Whether ``arrays`` are bins of numbers, all of them stored, without missing values."""
+
+    most_bins: int = 0
+    """Bins of the feature that has most of them, those of missing values included."""
+
     set_bytes: int = 0
     """Bytes that `kernels.note_set` writes."""
 
@@ -73,6 +79,11 @@ class Prepared(ABC):
         """The part of ``arrays`` (the own ones, or some of `arrays_for`) that no iteration changes:
         it tells these weak-learners on these rows from others."""
         return arrays
+
+    def statistics_obstacle(self, held: Any) -> str | None:
+        """Why sums over bins do not say all that boosting needs of the rows, and of validation rows
+        with the weak-learners ``held`` on them; None if they do."""
+        return "it needs stumps without monotone constraints"
 
     def on_some_rows(
         self, rows: NDArray[np.int64], weight: NDArray[np.float64] | None, others: NDArray[np.int64]

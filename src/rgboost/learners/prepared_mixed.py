@@ -73,6 +73,15 @@ class PreparedMixedStumps(Prepared):
 
     step_fields = ("left", "right")
 
+    @property
+    def most_bins(self) -> int:  # type: ignore[override]
+        return int(self.cuts.n_values.max(initial=0)) + 1
+
+    def statistics_obstacle(self, held: Any) -> str | None:
+        if isinstance(self.arrays, MixedStumps) and isinstance(held, MixedStumps):
+            return None
+        return "it needs dense rows where there are missing values or categories, not sparse ones"
+
     def choice_type(self, n_classes: int | None) -> np.dtype[Any]:
         return split_type(n_classes, self.set_bytes)
 

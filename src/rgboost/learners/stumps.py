@@ -228,6 +228,19 @@ class PreparedStumps(Prepared):
 
     step_fields = ("left", "right")
 
+    @property
+    def dense_numbers(self) -> bool:  # type: ignore[override]
+        return isinstance(self.arrays, DenseStumps)
+
+    @property
+    def most_bins(self) -> int:  # type: ignore[override]
+        return int(self.arrays.splits.most_bins)
+
+    def statistics_obstacle(self, held: Any) -> str | None:
+        if isinstance(held, DenseStumps | SparseStumps):
+            return None
+        return "it needs validation rows without missing values where training rows have none"
+
     def choice_type(self, n_classes: int | None) -> np.dtype[Any]:
         return split_type(n_classes)
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..._core.jit import kernel, reduction, scalar
 from ..._core.math import blocked_sum
-from ...learners.dense_stumps import DenseStumps, left_sum, left_sums
+from ...learners.dense_stumps import left_sum, left_sums
 from ...learners.kernels import TIE, Pick
 from ...losses.kernels import evaluate, evaluate_single, sum_of_losses
 from ..curvature import LIGHTEST, in_units_of_the_largest
@@ -46,10 +46,10 @@ class FewRowsRule(NamedTuple):
 
 def few_rows_rule(problem: Problem) -> FewRowsRule:
     """The rule of `NewtonGain` for the rows of a problem."""
-    loss, y, arrays = problem.loss, problem.y, problem.prepared.arrays
+    loss, y = problem.loss, problem.y
     if not loss.newton:
         raise ValueError(f"{loss!r} has no Newton step; use step='constant' or 'leaf-search'.")
-    if not isinstance(arrays, DenseStumps) or not problem.selection.by_learner:
+    if not problem.prepared.dense_numbers or not problem.selection.by_learner:
         raise ValueError(
             f"step={problem.step!r} needs dense numbers without missing values, and a selection of "
             "single weak-learners; use step='newton'."

@@ -18,10 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from ..._core.team import Team
-from ...learners.dense_stumps import DenseStumps
-from ...learners.mixed_stumps import MixedStumps, SparseMixedStumps
 from ...learners.some_rows import take_rows
-from ...learners.sparse_stumps import SparseStumps
 from ...learners.splits import expected_sum
 from ...model import Path
 from ...selection import Subsets
@@ -62,30 +59,11 @@ def gram_obstacle(problem: Problem) -> str | None:
 
 
 def statistics_obstacle(problem: Problem) -> str | None:
-    """Why statistics do not know these weak-learners; None if they do.
-
-    Missing values and categories are possible in dense rows, where training rows have some.
-    """
-    arrays, held = problem.prepared.arrays, problem.held_arrays
-    mixed = isinstance(arrays, MixedStumps) and isinstance(held, MixedStumps)
-    if isinstance(arrays, SparseMixedStumps) or isinstance(held, SparseMixedStumps):
-        return "it needs dense rows where there are missing values or categories, not sparse ones"
-    if isinstance(held, MixedStumps) and not mixed:
-        return "it needs validation rows without missing values where training rows have none"
-    if not mixed:
-        for some in (arrays, held):
-            if not isinstance(some, DenseStumps | SparseStumps):
-                return "it needs stumps without monotone constraints"
-    if _most_bins(arrays) > MOST_BINS:
-        return f"it needs at most {MOST_BINS} bins per feature; set max_bins to that or less"
-    return None
-
-
-def _most_bins(arrays: Any) -> int:
-    """Bins of the feature that has most of them."""
-    if isinstance(arrays, MixedStumps):
-        return int(arrays.columns.n_values.max(initial=0)) + 1
-    return int(arrays.splits.most_bins)
+    """Why statistics do not know these weak-learners; None if they do."""
+    why = problem.prepared.statistics_obstacle(problem.held_arrays)
+    if why is None and problem.prepared.most_bins > MOST_BINS:
+        why = f"it needs at most {MOST_BINS} bins per feature; set max_bins to that or less"
+    return why
 
 
 def loop_threads(n_jobs: int, n_splits: int) -> int:

@@ -2,7 +2,7 @@
 
     python -m benchmarks.profile_target --data-dir folder
 
-The best of many fits with the surrogate engine, and what its parts took. Parts are timed from the
+The best of many fits with the quadratic engine, and what its parts took. Parts are timed from the
 outside, so what is inside of another part is told with an indent.
 """
 
@@ -19,7 +19,7 @@ from rich.table import Table
 
 from rgboost import RGBMClassifier, Stumps
 from rgboost.data.datasets import train_test_split_80_20
-from rgboost.engines.quadratic import surrogate
+from rgboost.engines.quadratic.runs import QuadraticRuns
 from rgboost.estimators import base
 from rgboost.model import StumpModel
 from rgboost.training import boost as engine
@@ -31,11 +31,9 @@ PARTS: list[tuple[str, Any, str]] = [
     ("boosting, with bins and model", base, "boost"),
     ("  bins: columns of the sparse rows, thresholds, codes", Stumps, "prepare"),
     ("  the run", engine, "_run"),
-    ("    rows by bins, once", surrogate.Newton, "__init__"),
-    ("    iterations on the quadratic models", surrogate, "_run_block"),
-    ("      of which the Gram matrices", surrogate.Newton, "_fill"),
-    ("    line searches", surrogate, "best_scale"),
-    ("    residuals and left sums at the new scores", surrogate, "falling_step"),
+    ("    iterations on the quadratic models", QuadraticRuns, "go_on"),
+    ("      of which the Gram matrices", QuadraticRuns, "gram_rows"),
+    ("    residuals and left sums at the new scores", QuadraticRuns, "_make_model"),
     ("  tables of the model", StumpModel, "collapse"),
 ]
 
@@ -79,7 +77,7 @@ def main() -> None:
     X, y = named("a9a", options.data_dir)
     train = train_test_split_80_20(X, y, 0)
     model = RGBMClassifier(
-        engine="surrogate", selection="all", max_bins=100, max_iter=STUMPS, learning_rate=1.0,
+        engine="quadratic", selection="all", max_bins=100, max_iter=STUMPS, learning_rate=1.0,
         n_jobs=options.threads, random_state=0,
     )  # fmt: skip
     model.fit(train.X_train, train.y_train)

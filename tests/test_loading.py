@@ -14,36 +14,27 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from rgboost import Stumps, boost
 from rgboost._core.loading import working_seconds
-from rgboost.callbacks import Checkpoint, EarlyStopping, TimeLimit
-from rgboost.engines.direct.row_mean import boost_row_mean
-from rgboost.engines.quadratic import quadratic_mean
-from rgboost.engines.quadratic.quadratic_mean import boost_quadratic_mean
+from rgboost.callbacks import Checkpoint, TimeLimit
 from rgboost.losses import Logistic, Softmax, Squared
 from rgboost.selection import RandomGroups
 from rgboost.steps import ConstantStep, NewtonStep
 from rgboost.training import RunState
-from rgboost.training.fold_mean import boost_mean
 
 from .conftest import JIT
 
 LOAD = 0.4
 """Seconds of what stands for loading a kernel."""
 ENGINES = {
-    "direct": (boost, Squared(), dict(engine="direct")),
-    "gram": (boost, Squared(), dict(engine="gram")),
-    "surrogate": (boost, Logistic(), dict(engine="surrogate", tol=0.0)),
-    "classes": (boost, Softmax(3), dict(engine="direct")),
-    "mean": (boost_mean, Squared(), dict(engine="gram")),
-    "quadratic mean": (boost_quadratic_mean, Logistic(), dict(step=NewtonStep())),
-    "mean by rows": (boost_row_mean, Squared(), {}),
-    "mean of classes": (boost_row_mean, Softmax(3), {}),
+    "direct": (Squared(), dict(engine="direct")),
+    "gram": (Squared(), dict(engine="gram")),
+    "quadratic": (Logistic(), dict(engine="quadratic", tol=0.0)),
+    "classes": (Softmax(3), dict(engine="direct")),
+    "mean": (Squared(), dict(engine="gram", mean=True)),
+    "quadratic mean": (Logistic(), dict(engine="quadratic", step=NewtonStep(), mean=True)),
+    "mean by rows": (Squared(), dict(engine="direct", mean=True)),
+    "mean of classes": (Softmax(3), dict(engine="direct", mean=True)),
 }
 each = pytest.mark.parametrize("name", ENGINES)
-
-
-@pytest.fixture(autouse=True)
-def statistics_are_fast(monkeypatch):
-    monkeypatch.setattr(quadratic_mean, "takes_statistics", lambda *given: True)
 
 
 @dataclass(frozen=True)
@@ -61,7 +52,7 @@ class SlowToLoad(RandomGroups):
 
 
 def run(name, n_iter, selection, **more):
-    function, loss, settings = ENGINES[name]
+    loss, settings = ENGINES[name]
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6)).round(1)
     y = X[:, 0] + rng.normal(size=len(X))
@@ -71,12 +62,11 @@ def run(name, n_iter, selection, **more):
         y = np.floor(np.abs(y)) % 3
     settings = {
         "learner": Stumps(max_bins=32), "step": ConstantStep(), "learning_rate": 0.1,
-        "random_state": 0, "n_jobs": 1, "start_score": None, "groups": None, "names": None,
-        "weight": None, **settings,
+        "random_state": 0, "n_jobs": 1, "start_score": None, **settings,
     }  # fmt: skip
-    if function is not boost:
-        settings |= {"fold": np.arange(len(X)) % 3, "rule": EarlyStopping(10**6, 0.0)}
-    return function(X, y, loss=loss, n_iter=n_iter, selection=selection, **settings, **more)
+    if settings.pop("mean", False):
+        settings["fold"] = np.arange(len(X)) % 3
+    return boost(X, y, loss=loss, n_iter=n_iter, selection=selection, **settings, **more)
 
 
 @each

@@ -23,7 +23,7 @@ LEARNING_RATES = (1.0, 0.3, 0.1)
 MOST = {"short": 1000, "full": 4000}
 """Stumps in which a peer has to reach the target."""
 GRID = np.unique(np.geomspace(100, 20_000, 40).round(-1).astype(int))
-"""Stumps that the surrogate engine is tried with."""
+"""Stumps that the quadratic engine is tried with."""
 EBM_STUMPS, EBM_RATE = 20_000, 0.01
 """Fixed beforehand, by five-fold cross-validation on the training rows: what we fit to meet the
 test loss of EBM."""
@@ -55,7 +55,7 @@ def rates(bench: Bench) -> None:
 def to_target(bench: Bench) -> None:
     """Seconds to a training loss, binning included, the number of stumps known beforehand."""
     X, y = _split(bench)[::2]
-    ours, peers = Rgboost("surrogate"), [ALL["LightGBM"], ALL["XGBoost"], ALL["CatBoost"]]
+    ours, peers = Rgboost("quadratic"), [ALL["LightGBM"], ALL["XGBoost"], ALL["CatBoost"]]
     bench.warm_up([ours, *peers], X, y, _spec(bench, X))
     spec = _spec(bench, X)
     n_ours = _our_stumps(bench, ours, X, y, spec)
@@ -128,7 +128,7 @@ def ebm(bench: Bench) -> None:
     """Test loss of an EBM with its default bags and no interactions."""
     X, X_test, y, y_test = _split(bench)
     spec = _spec(bench, X, learning_rate=EBM_RATE)
-    ours, theirs = Rgboost("surrogate"), EBM()
+    ours, theirs = Rgboost("quadratic"), EBM()
     bench.warm_up([ours, theirs], X, y, spec)
     dense, dense_test = X.toarray(), X_test.toarray()
     kept: dict[str, Any] = {}

@@ -66,7 +66,7 @@ def test_version(rgboost):
         ("rgboost ", {"fit", "predict", "explain", "theory", "bench", "info"}),
         ("rgboost fit --max-", {"--max-iter", "--max-bins"}),
         ("rgboost fit x.csv --task ", {"regression", "classification"}),
-        ("rgboost fit x.csv --engine ", {"auto", "direct", "gram", "surrogate"}),
+        ("rgboost fit x.csv --engine ", {"auto", "direct", "gram", "quadratic"}),
         ("rgboost theory ", {"limit", "theta", "spread"}),
     ],
 )

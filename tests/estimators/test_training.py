@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold
 
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.callbacks import Checkpoint, LogProgress, ProgressBar, TimeLimit
-from rgboost.engines.gram.folds import LONG_CHUNK
+from rgboost.engines.gram.runs import _LONG_BLOCK
 
 CASES = [(RGBMRegressor, *load_diabetes(return_X_y=True)),
          (RGBMClassifier, *load_breast_cancer(return_X_y=True))]  # fmt: skip
@@ -379,7 +379,7 @@ def test_ctrl_c_leaves_the_mean_of_what_was_done():
 
     with pytest.raises(KeyboardInterrupt):
         model.set_params(callbacks=[press]).fit(X, y)
-    assert model.n_iter_ == LONG_CHUNK
+    assert model.n_iter_ == _LONG_BLOCK
     assert model.score(X, y) > 0.4
 
 

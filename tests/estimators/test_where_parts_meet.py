@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 
 from rgboost import RGBMRegressor
 from rgboost.callbacks import Checkpoint
-from rgboost.training import cross_validation
+from rgboost.engines.gram.runs import GramRuns
 
 
 def mixed(n=400):
@@ -58,8 +58,8 @@ def test_memory_that_is_refused_in_cross_validation(monkeypatch):
         raise MemoryError
 
     X, y = mixed()
-    monkeypatch.setattr(cross_validation, "make_folds", refuse)
-    model = RGBMRegressor(max_iter="cv", ensemble=False, random_state=0).fit(X, y)
+    monkeypatch.setattr(GramRuns, "__init__", refuse)
+    model = RGBMRegressor(max_iter="cv", ensemble=False, engine="gram", random_state=0).fit(X, y)
     assert model.score(X, y) > 0.8
 
 

@@ -12,8 +12,8 @@ from rgboost.losses import Huber, Logistic, Quantile, Softmax, Squared
 from rgboost.selection import AllLearners, RandomGroups
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
 from rgboost.training import boost
-from tests.boosting.test_loop import SlowSquared
 from tests.conftest import JIT
+from tests.engines.test_loop import SlowSquared
 
 N_ITER = 12 if JIT else 4
 

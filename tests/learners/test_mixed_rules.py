@@ -21,9 +21,9 @@ from rgboost.losses import (
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
 from rgboost.training import Validation, boost
-from tests.boosting.test_loop import learner_subsets
-from tests.boosting.test_mixed_classes import gradient, mixed_problem
 from tests.conftest import JIT
+from tests.engines.test_loop import learner_subsets
+from tests.engines.test_mixed_classes import gradient, mixed_problem
 from tests.learners.test_mixed_stumps import mixed_problems
 from tests.mixed_naive import is_heavy, naive_mixed_boost
 

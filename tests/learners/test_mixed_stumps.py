@@ -12,8 +12,8 @@ from rgboost.losses import Huber, Logistic, Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
 from rgboost.training import Validation, boost
-from tests.boosting.test_loop import SlowSquared, learner_subsets
 from tests.conftest import JIT
+from tests.engines.test_loop import SlowSquared, learner_subsets
 from tests.mixed_naive import largest_gradient, numeric_sides, prefix_sides, subset_sides
 
 N_ITER = 5
@@ -224,10 +224,14 @@ def test_a_python_loss_gives_the_same_path():
 def test_engines_on_statistics_say_what_they_cannot_do():
     X = np.array([[1.0], [np.nan], [2.0]])
     y = np.arange(3.0)
-    with pytest.raises(ValueError, match="engine='surrogate' cannot do this: it needs features "):
-        run(X, [False], y, engine="surrogate")
-    with pytest.raises(ValueError, match="without missing values and without categories"):
-        run(X[::2], [True], y[::2], engine="surrogate")
+    for engine in ("gram", "quadratic"):
+        told = f"engine='{engine}' cannot do this: it needs dense rows where there are missing "
+        with pytest.raises(ValueError, match=told):
+            run(X, [False], y, engine=engine, sparse=True)
+        with pytest.raises(ValueError, match=told):
+            run(X[::2], [True], y[::2], engine=engine, sparse=True)
+        with pytest.raises(ValueError, match="validation rows without missing values"):
+            run(X[::2], [False], y[::2], engine=engine, validation=Validation(X, y))
     held = run(X[::2], [False], y[::2], engine="auto", validation=Validation(X, y), n_iter=9)
     assert held.trace.engine == "direct"
 

@@ -13,9 +13,9 @@ from rgboost.losses import Logistic, Squared
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
 from rgboost.training import Validation, boost
-from tests.boosting.test_loop import N_ITER, big_problem, learner_subsets
 from tests.conftest import JIT
 from tests.data_strategies import problems
+from tests.engines.test_loop import N_ITER, big_problem, learner_subsets
 from tests.naive import first_best, naive_stumps, stump_vector
 
 RULES = [AllLearners(), RandomLearners(0.5), RandomGroups(0.5)]

@@ -64,13 +64,13 @@ class Losses(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """Where the runs stand for certain: their losses, exactly.
+    """Where the runs stand for certain: their losses, exactly; None if those on record are.
 
     ``kept``: whether the iterations since the last such point are. ``natural``: whether a run that
     has more iterations left to do comes by here as well, so that it can go on from `Runs.keep`.
     """
 
-    losses: list[Losses]
+    losses: list[Losses] | None = None
     kept: bool = True
     natural: bool = True
 
@@ -159,7 +159,7 @@ class Runs(ABC):
     def settle(self, ending: bool) -> Settled | None:
         """After a block: None if what was recorded since the last time is not certain yet.
         ``ending``: no block is going to follow."""
-        return Settled([self.losses(run) for run in self.runs])
+        return Settled()
 
     def keep(self) -> Arrays:
         """What the runs need to go on from where they last were `Settled.natural`."""

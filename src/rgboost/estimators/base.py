@@ -252,7 +252,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         if isinstance(selection, RandomThresholds) and loss.quadratic:
             return self._given_rate(STEPS_OF_THRESHOLDS)
         why = loss_obstacle(loss, self._step_rule(loss), SHORT_STEPS)
-        if self.engine != "auto" or why is not None:
+        if self.engine != "auto" or why is not None or not loss.newton:
             return self._rate(n_rows, loss)  # steps are those of a single run
         return self._given_rate(LONG_STEPS if n_rows >= ROWS_OF_MEAN else SHORT_STEPS)
 

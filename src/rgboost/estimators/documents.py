@@ -106,15 +106,15 @@ PARAMETERS = """
         Start from the score 0, or from the constant with the smallest loss.
     ridge : float
         ridge/2 f^2 is added to a loss given by name.
-    engine : {{"auto", "direct", "gram", "surrogate"}}
+    engine : {{"auto", "direct", "gram", "quadratic"}}
         How the iterations are computed. ``"direct"``: on the rows. ``"gram"``: on statistics of
         the rows (squared loss, stumps); the same iterates at a cost that does not depend on the
         number of rows. ``"auto"``: the one of these two that is expected to be faster; but see
         ``ensemble`` for means on quadratic models.
-        ``"surrogate"``: blocks of iterations on quadratic models of a smooth loss; the fastest
+        ``"quadratic"``: stretches of iterations on quadratic models of a smooth loss; the fastest
         way to the optimum, by other iterates.
     gram_memory : int or None
-        Bytes that the statistics of the Gram and surrogate engines may take. None: so many that all
+        Bytes that the statistics of the Gram and quadratic engines may take. None: so many that all
         that a fit adds is at most a quarter of what the process may use; and, if it ends by itself
         (``max_iter`` is no number), ten times its input, or 200 MB if that is more. If it is used
         up, the direct engine goes on. Means of several runs do with less: they share one matrix,

@@ -151,13 +151,15 @@ class FoldPlan:
             fits = 6 * cell * n_sums**2 <= settings["gram_memory"] or engine == "gram"
             return {"engine": "gram" if fits else "quadratic"}
         if newton:
-            return {"engine": "quadratic"}
+            return {"engine": "auto"}
         return by_rows if plain and self.n_iter(rows) is None else None
 
     def losses(self, rows: TrainingRows, settings: dict[str, Any]) -> tuple[Any, bool]:
         """Mean losses of held-out rows after 0, 1, ... iterations; and whether they come from
         statistics."""
         rule = self.stopping.make_rule(settings["learning_rate"])
+        if settings["engine"] == "auto" and not settings["loss"].quadratic:
+            settings = {**settings, "engine": "direct"}  # as many iterations are to follow there
         found = boost(**self._folds(rows, settings, rule))
         if found.interrupted:
             raise KeyboardInterrupt
@@ -166,7 +168,7 @@ class FoldPlan:
     def _folds(
         self, rows: TrainingRows, settings: dict[str, Any], rule: EarlyStopping
     ) -> dict[str, Any]:
-        """Arguments of `cross_validate`, without the rows that have no weight."""
+        """Arguments of `boost`, without the rows that have no weight."""
         if rows.validation is not None:
             raise ValueError(
                 "max_iter='cv' chooses the number of iterations without validation rows; "

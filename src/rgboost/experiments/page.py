@@ -163,7 +163,7 @@ def _beyond(study: dict[str, Any]) -> str:
             "<p><b>Beyond the paper.</b> The Gram engine needs the squared loss. For this loss the "
             "quadratic engine is shown: quadratic models of the loss on Gram statistics, all "
             "features, other iterates, the same optimum. Its training loss is known at the ends "
-            "of blocks of iterations; the line between them is straight.</p>"
+            "of stretches of iterations; between them it is what the quadratic models tell.</p>"
         )
     return (
         "<p><b>Beyond the paper.</b> No other engine is shown: the Gram and quadratic engines are "

@@ -10,7 +10,7 @@ from .._core.memory import memory_budget
 
 FRUGAL_TIMES, FRUGAL_BYTES = 10, 200_000_000
 """A fit that ends by itself adds at most so many times its input, or so many bytes if that is more:
-to do with less it chooses among ways that predict alike (`quadratic_mean`)."""
+to do with less it chooses among ways that predict alike (`engines.quadratic`)."""
 
 CELL, ENTRY, ROW = 6, 16, 450
 """Bytes that a fit takes beside Gram rows, for each cell of a dense matrix (bins, those by folds,

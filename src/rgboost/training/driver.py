@@ -181,6 +181,7 @@ class Driver:
         paths = [recorder.path_of(k) for k in range(recorder.n_runs)]
         self.runs = runs.successor(paths)
         runs.__exit__()
+        recorder.weigh(self.runs)
         recorder.engine = told + f"{self.runs.engine} from there"
         self.events.append(recorder.engine)
         self._point = (recorder.done, self._generator())

@@ -48,7 +48,9 @@ def rows_are_faster(
     if loss.quadratic:
         cheap = SPLIT * n_features * MANY_BINS
         return n_rows * (ENTRY * selection.t + ROW) < cheap and engine == "auto"
-    if engine != "auto" or loss_obstacle(loss, step, learning_rate) is not None:
+    if engine != "auto" or not loss.newton:
+        return False
+    if loss_obstacle(loss, step, learning_rate) is not None:
         return False
     return n_rows * (ENTRY * selection.t + CURVED_ROW) < LONG_ITERATION
 

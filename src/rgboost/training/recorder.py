@@ -34,8 +34,7 @@ class Recorder:
         self.n_iter = n_iter
         self.n_runs = len(runs.runs)
         self.offsets = prepared.layout.offsets
-        self.masses = np.array([run.mass for run in runs.runs])
-        self.held_mass = sum(run.held_mass for run in runs.runs)
+        self.weigh(runs)
         self.loss = np.zeros(1)
         self.held_loss = np.zeros(1)
         self.seconds = np.zeros(1)
@@ -43,6 +42,11 @@ class Recorder:
         self.steps = prepared.step_fields
         self.certificates: list[tuple[int, Any]] = []
         self.loss[0], self.held_loss[0] = self.means([runs.losses(run) for run in runs.runs])
+
+    def weigh(self, runs: Runs) -> None:
+        """What the losses of runs are divided by: engines may have units of weight."""
+        self.masses = np.array([run.mass for run in runs.runs])
+        self.held_mass = sum(run.held_mass for run in runs.runs)
 
     @property
     def left_to_do(self) -> int:
@@ -77,13 +81,14 @@ class Recorder:
         self.seconds[after] = np.linspace(self.seconds[begin], seconds, n + 1)
         self.done = end  # last: an interruption before it leaves what was there
 
-    def settle(self, losses: Sequence[Losses]) -> None:
-        """Losses since the last time such that the last ones are these."""
-        now = slice(self.settled, self.done + 1)
-        share = np.linspace(0.0, 1.0, self.done + 1 - self.settled)
-        for kept, exact in zip((self.loss, self.held_loss), self.means(losses), strict=True):
-            if kept[self.done] != exact:
-                kept[now] += share * (exact - kept[self.done])
+    def settle(self, losses: Sequence[Losses] | None) -> None:
+        """Losses since the last time such that the last ones are these; None: they are exact."""
+        if losses is not None:
+            now = slice(self.settled, self.done + 1)
+            share = np.linspace(0.0, 1.0, self.done + 1 - self.settled)
+            for kept, exact in zip((self.loss, self.held_loss), self.means(losses), strict=True):
+                if kept[self.done] != exact:
+                    kept[now] += share * (exact - kept[self.done])
         self.settled = self.done
 
     def go_back(self) -> None:

@@ -1,6 +1,6 @@
 """Algorithm 2 on few rows, with Newton steps: one quadratic model of the loss an iteration.
 
-As in `curved_rows` of the quadratic engine, with r the residual and h the curvature of a row (with
+As in `engines.curvature`, with r the residual and h the curvature of a row (with
 weights), and S and H their sums over a side of a split,
 
     score of a split = S_L^2/H_L + S_R^2/H_R,    values of its leaves = learning_rate S/H.

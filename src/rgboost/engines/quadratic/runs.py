@@ -195,7 +195,9 @@ class QuadraticRuns(StatisticsRuns):
             self.tables = tables
             self._make_model()
             self.length //= 2 * SHORTER
-            self.finished = self.length == 0
+            self.finished = self.length == 0 and bool(tables.any())
+            if self.length == 0 and not self.finished:
+                self.used_up = "no quadratic model lowered the loss"
             return Settled(self._exact, kept=False, natural=natural)
         self.finished = before - after <= self.problem.tol * abs(after)
         self.length = next_length(self.length, abs(after - told) / (before - after))

@@ -14,9 +14,9 @@ from rgboost.selection import AllLearners, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch, NewtonStep
 from rgboost.theory import certificate
 from rgboost.training import Validation, boost
-from tests.boosting.test_loop import N_ITER, big_problem, learner_subsets
 from tests.conftest import JIT
 from tests.data_strategies import problems
+from tests.engines.test_loop import N_ITER, big_problem, learner_subsets
 from tests.naive import first_best, naive_stumps
 
 CONSTANT = ConstantStep()
@@ -207,7 +207,11 @@ def test_two_classes_are_the_logistic_loss():
             "needs stumps with free leaves",
         ),
         (dict(learner=Dictionary(np.eye(9))), "needs stumps with free leaves"),
-        (dict(engine="surrogate"), "engine='surrogate' cannot do more than two"),
+        (
+            dict(engine="quadratic"),
+            "engine='quadratic' cannot do this: .* has several scores a row",
+        ),
+        (dict(engine="gram"), "engine='gram' cannot do this: it needs the squared loss"),
     ],
 )
 def test_what_does_not_go_together(kwargs, message):

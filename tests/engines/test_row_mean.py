@@ -3,22 +3,22 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
 from rgboost import RGBMClassifier, RGBMRegressor, Stumps, boost
-from rgboost.engines.direct import row_mean, row_runs
-from rgboost.engines.direct.row_mean import boost_row_mean, rows_are_faster
-from rgboost.engines.quadratic.curved_rows import LIGHTEST
+from rgboost.engines.curvature import LIGHTEST
+from rgboost.engines.direct import runs as direct_runs
 from rgboost.losses import Huber, Logistic, Poisson, Quantile, Squared
 from rgboost.selection import RandomGroups, RandomLearners, RandomThresholds
-from rgboost.steps import ConstantStep, LeafSearch, NewtonStep
-from rgboost.training import EarlyStopping, Validation
+from rgboost.steps import ConstantStep, LeafSearch, NewtonGain, NewtonStep
+from rgboost.training import Validation, means
+from rgboost.training.means import can_be_plain, rows_are_faster
 from tests.conftest import JIT
 
 K = 3
-NEVER = EarlyStopping(10**9, 0.0)
 SETTINGS = dict(
-    learner=Stumps(), step=NewtonStep(), learning_rate=0.3, start_score=None, groups=None,
-    names=None, n_jobs=1, random_state=5, rule=NEVER,
+    learner=Stumps(), step=NewtonGain(), learning_rate=0.3, start_score=None, groups=None,
+    names=None, n_jobs=1, random_state=5, engine="direct",
 )  # fmt: skip
 
 
@@ -37,14 +37,20 @@ def part(weight, rows):
 
 
 def check_honest_fits(X, y, fold, weight, settings, n_iter=60, offset=None):
-    """The runs of a mean are fits to the rows outside a fold each, judged by those inside."""
-    path = boost_row_mean(X, y, fold, n_iter=n_iter, weight=weight, offset=offset, **settings).trace
-    of_one = {name: value for name, value in settings.items() if name != "rule"}
+    """The runs of a mean are fits to the rows outside a fold each, judged by those inside.
+
+    With the squared loss, the splits that gain most are those with the largest <b, r>.
+    """
+    of_one = dict(settings)
+    if isinstance(settings["step"], NewtonGain):
+        assert isinstance(settings["loss"], Squared)
+        of_one["step"] = NewtonStep()
+    path = boost(X, y, fold=fold, n_iter=n_iter, weight=weight, offset=offset, **settings).trace
     held_loss, mass = np.zeros(n_iter + 1), 0.0
     for k in range(K):
         train, held = fold != k, fold == k
         one = boost(
-            X[train], y[train], n_iter=n_iter, weight=part(weight, train), engine="direct",
+            X[train], y[train], n_iter=n_iter, weight=part(weight, train),
             offset=part(offset, train),
             validation=Validation(X[held], y[held], part(weight, held), part(offset, held)),
             **{**of_one, "random_state": [5, k]},
@@ -63,6 +69,7 @@ def check_honest_fits(X, y, fold, weight, settings, n_iter=60, offset=None):
     ("loss", "step", "selection"),
     [
         (Squared(), NewtonStep(), RandomLearners(4)),
+        (Squared(), NewtonGain(), RandomLearners(4)),
         (Squared(), ConstantStep(), RandomLearners(1)),
         (Squared(), NewtonStep(), RandomGroups(2)),
         (Huber(0.5), ConstantStep(), RandomGroups(2)),
@@ -119,8 +126,8 @@ def test_newton_runs_are_those_of_the_formula(loss, selection, weighted):
     X, y, fold, weight = data(weighted)
     y = np.where(y > 0.5, 1.0, -1.0) if isinstance(loss, Logistic) else np.exp(y).round()
     n_iter, rate = 80, 0.3
-    found = boost_row_mean(
-        X, y, fold, n_iter=n_iter, weight=weight, loss=loss,
+    found = boost(
+        X, y, fold=fold, n_iter=n_iter, weight=weight, loss=loss,
         **{**SETTINGS, "selection": selection, "learning_rate": rate},
     ).trace  # fmt: skip
     w = np.ones(len(y)) if weight is None else weight / weight.max()
@@ -159,8 +166,8 @@ def test_more_rows_than_a_chunk(loss):
     X = rng.integers(0, 4, size=(19_000, 2)).astype(float)
     y = np.where(X[:, 0] + rng.normal(size=len(X)) > 1.5, 1.0, -1.0)
     fold = rng.integers(0, 2, len(X))
-    found = boost_row_mean(
-        X, y, fold, n_iter=140, loss=loss, **{**SETTINGS, "selection": RandomThresholds(2)}
+    found = boost(
+        X, y, fold=fold, n_iter=140, loss=loss, **{**SETTINGS, "selection": RandomThresholds(2)}
     )
     score = found.model.score(X)
     value = loss.value(y, score).mean()
@@ -174,7 +181,7 @@ def test_units_of_weights_do_not_matter():
     settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": Logistic()}
     signs = np.where(y > 0.5, 1.0, -1.0)
     one, other = (
-        boost_row_mean(X, signs, fold, n_iter=30, weight=unit * weight, **settings).trace
+        boost(X, signs, fold=fold, n_iter=30, weight=unit * weight, **settings).trace
         for unit in (1.0, 2.0**-400)
     )
     np.testing.assert_array_equal(one.learner, other.learner)
@@ -184,18 +191,18 @@ def test_units_of_weights_do_not_matter():
 @pytest.mark.parametrize("n_jobs", [2, 3, 8])
 @pytest.mark.parametrize(
     ("loss", "step"),
-    [(Squared(), NewtonStep()), (Logistic(), NewtonStep()), (Quantile(0.3), LeafSearch())],
+    [(Squared(), NewtonGain()), (Logistic(), NewtonGain()), (Quantile(0.3), LeafSearch())],
     ids=str,
 )
 def test_threads_change_nothing(loss, step, n_jobs, monkeypatch):
     if not JIT:
         pytest.skip("threads need compiled code")
-    monkeypatch.setattr(row_runs, "SCORES_FOR_THREADS", 0)
+    monkeypatch.setattr(direct_runs, "_SCORES_FOR_THREADS", 0)
     X, y, fold, _ = data()
     y = np.where(y > 0.5, 1.0, -1.0) if isinstance(loss, Logistic) else y
     settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": loss, "step": step}
-    alone = boost_row_mean(X, y, fold, n_iter=700, **settings).trace
-    together = boost_row_mean(X, y, fold, n_iter=700, **{**settings, "n_jobs": n_jobs}).trace
+    alone = boost(X, y, fold=fold, n_iter=700, **settings).trace
+    together = boost(X, y, fold=fold, n_iter=700, **{**settings, "n_jobs": n_jobs}).trace
     for name in ("learner", "left", "right", "train_loss", "validation_loss"):
         np.testing.assert_array_equal(getattr(alone, name), getattr(together, name))
 
@@ -204,8 +211,8 @@ def test_threads_change_nothing(loss, step, n_jobs, monkeypatch):
 def test_units_of_labels_do_not_matter(unit):
     X, y, fold, _ = data()
     settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": Poisson(), "n_iter": 60}
-    one = boost_row_mean(X, np.exp(y), fold, **settings).trace
-    other = boost_row_mean(X, unit * np.exp(y), fold, **settings).trace
+    one = boost(X, np.exp(y), fold=fold, **settings).trace
+    other = boost(X, unit * np.exp(y), fold=fold, **settings).trace
     np.testing.assert_array_equal(one.learner, other.learner)
     np.testing.assert_allclose(one.left, other.left, rtol=1e-6, atol=1e-12)
 
@@ -213,8 +220,8 @@ def test_units_of_labels_do_not_matter(unit):
 def test_most_weights_vanish_beside_the_largest():
     X, y, fold, _ = data()
     weight = np.where(np.arange(len(y)) % 3 == 0, 1e150, 1e-200)
-    found = boost_row_mean(
-        X, np.where(y > 0.5, 1.0, -1.0), fold, n_iter=20, weight=weight, loss=Logistic(),
+    found = boost(
+        X, np.where(y > 0.5, 1.0, -1.0), fold=fold, n_iter=20, weight=weight, loss=Logistic(),
         **{**SETTINGS, "selection": RandomThresholds(3)},
     )  # fmt: skip
     assert (found.trace.learner >= 0).any()
@@ -224,21 +231,31 @@ def test_most_weights_vanish_beside_the_largest():
 def test_weights_that_vanish_beside_the_largest():
     X, y, fold, _ = data()
     weight = np.where(np.arange(len(y)) % 3 == 0, 1e-200, 1e150)
-    for loss in (Squared(), Huber(0.5)):
-        found = boost_row_mean(
-            X, y, fold, n_iter=20, weight=weight, loss=loss,
-            **{**SETTINGS, "selection": RandomThresholds(3), "step": ConstantStep()},
+    for loss, step in ((Squared(), NewtonGain()), (Squared(), ConstantStep()),
+                       (Huber(0.5), ConstantStep())):  # fmt: skip
+        found = boost(
+            X, y, fold=fold, n_iter=20, weight=weight, loss=loss,
+            **{**SETTINGS, "selection": RandomThresholds(3), "step": step},
         )  # fmt: skip
         assert np.isfinite(found.model.score(X)).all()
 
 
-@pytest.mark.parametrize("selection", [RandomThresholds(1), RandomGroups(1)], ids=str)
-@pytest.mark.parametrize("loss", [Squared(), Huber(0.5)], ids=str)
-def test_a_value_that_only_one_fold_has_is_not_chosen_without_it(loss, selection):
+@pytest.mark.parametrize(
+    ("loss", "step", "selection"),
+    [
+        (Squared(), NewtonGain(), RandomThresholds(1)),
+        (Squared(), ConstantStep(), RandomThresholds(1)),
+        (Squared(), ConstantStep(), RandomGroups(1)),
+        (Huber(0.5), ConstantStep(), RandomThresholds(1)),
+        (Huber(0.5), ConstantStep(), RandomGroups(1)),
+    ],
+    ids=str,
+)
+def test_a_value_that_only_one_fold_has_is_not_chosen_without_it(loss, step, selection):
     X, y, fold, _ = data()
     X = np.column_stack([X[:, 0], (fold == 0) & (X[:, 0] > 9)]).astype(float)
-    settings = {**SETTINGS, "selection": selection, "loss": loss, "step": ConstantStep()}
-    found = boost_row_mean(X, y, fold, n_iter=60, **settings).trace
+    settings = {**SETTINGS, "selection": selection, "loss": loss, "step": step}
+    found = boost(X, y, fold=fold, n_iter=60, **settings).trace
     moved = (found.feature == 1) & ((found.left != 0) | (found.right != 0))
     assert not moved[::K].any()
     assert moved[1::K].any()
@@ -246,27 +263,25 @@ def test_a_value_that_only_one_fold_has_is_not_chosen_without_it(loss, selection
 
 
 def test_small_sparse_rows_are_made_dense():
-    X, y, fold, _ = data()
-    settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": Squared(), "n_iter": 50}
-    one, other = (boost_row_mean(rows, y, fold, **settings) for rows in (X, csr_array(X)))
-    np.testing.assert_array_equal(one.trace.learner, other.trace.learner)
-    np.testing.assert_allclose(one.model.score(X), other.model.score(csr_array(X)), rtol=1e-12)
+    X, y, _, _ = data()
+    model = RGBMRegressor(random_state=0, n_jobs=1, n_iter_no_change=30)
+    one, other = (clone(model).fit(rows, y) for rows in (X, csr_array(X)))
+    assert other.trace_.engine == "direct: the mean of 5 runs"
+    np.testing.assert_array_equal(one.trace_.learner, other.trace_.learner)
+    np.testing.assert_allclose(one.predict(X), other.predict(csr_array(X)), rtol=1e-12)
 
 
 def test_what_cannot_go_by_rows(monkeypatch):
-    X, y, fold, _ = data()
-    monkeypatch.setattr(row_mean, "DENSE_CELLS", X.size - 1)
-    with_gap = X.copy()
-    with_gap[3, 1] = np.nan
-    settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": Squared(), "n_iter": 5}
-    for rows, more in [
-        (csr_array(X), {}),
-        (with_gap, {}),
-        (X, {"learner": Stumps(categorical=(1,))}),
-        (X, {"engine": "gram"}),
-        (X, {"gram_memory": X.size}),
-    ]:
-        assert boost_row_mean(rows, y, fold, **{**settings, **more}) is None
+    X, y, _, _ = data()
+    monkeypatch.setattr(means, "DENSE_CELLS", X.size - 1)
+    with_missing = X.copy()
+    with_missing[3, 1] = np.nan
+    assert can_be_plain(X, Stumps())
+    assert not can_be_plain(csr_array(X), Stumps())
+    assert not can_be_plain(with_missing, Stumps())
+    assert not can_be_plain(X, Stumps(categorical=(1,)))
+    model = RGBMRegressor(random_state=0, n_jobs=1, n_iter_no_change=30, engine="gram").fit(X, y)
+    assert model.trace_.engine.startswith("gram")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from rgboost.engines.run_pool import Crew
+from rgboost.engines.run_pool import RunPool
 
 
 class Counting:
@@ -14,15 +14,15 @@ class Counting:
         self.n = n
         self.done = 0
         self.waits_at = waits_at
-        self.needs = -1
+        self.waits = False
         self.calls: list[tuple[int, int, int]] = []
 
     def go_on(self, until: int) -> None:
         begin = self.done
-        self.needs = -1
+        self.waits = False
         while self.done < until:
             if self.done == self.waits_at:
-                self.waits_at, self.needs = -1, 7
+                self.waits_at, self.waits = -1, True
                 break
             self.done += 1
         self.calls.append((begin, self.done, threading.get_ident()))
@@ -33,13 +33,13 @@ class Counting:
 @pytest.mark.parametrize("waits_at", [-1, 0, 1, 4, 9])
 def test_all_blocks_are_done_with_after_they_waited(n_threads, n_blocks, waits_at):
     blocks = [Counting(10, waits_at) for _ in range(n_blocks)]
-    crew = Crew(n_threads)
-    crew.go_on(blocks)
+    pool = RunPool(n_threads)
+    pool.go_on(blocks)
     assert [block.done for block in blocks] == [10 if waits_at < 0 else waits_at] * n_blocks
-    assert [block.needs for block in blocks] == [-1 if waits_at < 0 else 7] * n_blocks
+    assert [block.waits for block in blocks] == [waits_at >= 0] * n_blocks
     if waits_at >= 0:
-        crew.go_on(blocks)
-    crew.close()
+        pool.go_on(blocks)
+    pool.close()
     assert [block.done for block in blocks] == [10] * n_blocks
     for block in blocks:
         assert [begin for begin, _, _ in block.calls[1:]] == [end for _, end, _ in block.calls[:-1]]
@@ -48,22 +48,22 @@ def test_all_blocks_are_done_with_after_they_waited(n_threads, n_blocks, waits_a
 def test_one_thread_alone_compiles():
     """The first iteration is that of the caller; the others begin when it is done."""
     first, second = Counting(10), Counting(10)
-    crew = Crew(2)
-    crew.go_on([first, second])
-    crew.close()
+    pool = RunPool(2)
+    pool.go_on([first, second])
+    pool.close()
     assert first.calls[0] == (0, 1, threading.get_ident())
     assert all(thread != threading.get_ident() for _, _, thread in second.calls)
     more = Counting(10), Counting(10)
-    crew = Crew(2)
-    crew.go_on([first, second])
-    crew.go_on(more)  # compiled by now
-    crew.close()
+    pool = RunPool(2)
+    pool.go_on([first, second])
+    pool.go_on(more)  # compiled by now
+    pool.close()
     assert [end for _, end, _ in more[0].calls] == [10]
 
 
 def test_odd_blocks_are_done_in_pieces():
     blocks = [Counting(10) for _ in range(3)]
-    crew = Crew(2)
-    crew.go_on(blocks)
-    crew.close()
+    pool = RunPool(2)
+    pool.go_on(blocks)
+    pool.close()
     assert [len(block.calls) for block in blocks] == [3, 1, 1]

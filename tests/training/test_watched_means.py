@@ -8,10 +8,10 @@ import pytest
 
 from rgboost import RGBMClassifier
 from rgboost.callbacks import Checkpoint, TimeLimit
-from rgboost.engines.quadratic import quadratic_mean
+from rgboost.engines.quadratic.runs import FIRST_STRETCH
 from rgboost.theory import RecordCertificates, StopAtGap
 from rgboost.training import EarlyStopping
-from tests.boosting.test_quadratic_mean import data
+from tests.engines.test_quadratic_mean import data
 
 
 def test_callbacks_of_one_run_have_one_run(tmp_path):
@@ -27,7 +27,7 @@ def test_callbacks_of_one_run_have_one_run(tmp_path):
     assert (tmp_path / "state").exists()
 
 
-def test_seconds_go_on_from_leg_to_leg():
+def test_seconds_go_on_from_stretch_to_stretch():
     X, y, _ = data(1500)
     seen = []
     model = RGBMClassifier(
@@ -38,7 +38,7 @@ def test_seconds_go_on_from_leg_to_leg():
     assert (np.diff(model.trace_.seconds) >= 0).all()
 
 
-def test_ctrl_c_twice_leaves_the_last_whole_leg(ctrl_c_interrupts):
+def test_ctrl_c_twice_leaves_the_last_whole_stretch(ctrl_c_interrupts):
     X, y, _ = data(1500)
 
     def press(progress):
@@ -49,7 +49,7 @@ def test_ctrl_c_twice_leaves_the_last_whole_leg(ctrl_c_interrupts):
     model = RGBMClassifier(selection="learners", random_state=0, callbacks=[press])
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    assert model.n_iter_ == quadratic_mean.FIRST_LEG  # the second leg was under way
+    assert model.n_iter_ == FIRST_STRETCH  # the second stretch was under way
     assert model.score(X, y) > 0.7
 
 
@@ -64,11 +64,11 @@ def test_ctrl_c_leaves_the_mean_of_what_was_done(ctrl_c_interrupts):
 
     with pytest.raises(KeyboardInterrupt):
         model.set_params(callbacks=[press]).fit(X, y)
-    assert model.n_iter_ == quadratic_mean.FIRST_LEG
+    assert model.n_iter_ == FIRST_STRETCH
     assert model.score(X, y) > 0.7
 
 
-def test_a_callback_ends_all_legs():
+def test_a_callback_ends_all_stretches():
     X, y, _ = data(1500)
     calls = []
 
@@ -77,7 +77,7 @@ def test_a_callback_ends_all_legs():
         return True
 
     model = RGBMClassifier(selection="learners", random_state=0, callbacks=[stop]).fit(X, y)
-    assert calls == [quadratic_mean.FIRST_LEG]
-    assert model.n_iter_ == quadratic_mean.FIRST_LEG
+    assert calls == [FIRST_STRETCH]
+    assert model.n_iter_ == FIRST_STRETCH
     model.set_params(callbacks=[TimeLimit(0.001)]).fit(X, y)
     assert model.score(X, y) > 0.7

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rgboost import RGBMRegressor
 from rgboost._core.team import Team
-from rgboost.engines.gram import gram
+from rgboost.engines.gram import runs as gram_runs
 from rgboost.learners import Dictionary, Stumps
 from rgboost.losses import Huber, Logistic, Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
@@ -183,12 +183,12 @@ def test_gram_rows_are_freed_when_the_run_ends(monkeypatch):
     """At once, not when the garbage collector comes by: they may be a quarter of the memory."""
     made = []
 
-    class Watched(gram.GramRows):
+    class Watched(gram_runs.GramRows):
         def __init__(self, *args):
             super().__init__(*args)
             made.append(weakref.ref(self))
 
-    monkeypatch.setattr(gram, "GramRows", Watched)
+    monkeypatch.setattr(gram_runs, "GramRows", Watched)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 3)), rng.normal(size=50)
     gc.collect()

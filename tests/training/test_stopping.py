@@ -21,7 +21,7 @@ from rgboost.training import Validation
 from rgboost.training.stopping import SHORTEST_BLOCK
 
 ENGINES = [("direct", Squared()), ("gram", Squared()), ("direct", Logistic()),
-           ("surrogate", Logistic())]  # fmt: skip
+           ("quadratic", Logistic())]  # fmt: skip
 
 
 pytestmark = pytest.mark.usefixtures("ctrl_c_interrupts")

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from rgboost import RGBMClassifier
-from rgboost.engines.direct import row_runs
-from rgboost.engines.direct.row_mean import MOST_CLASS_SCORES, boost_row_mean, rows_are_faster
+from rgboost import RGBMClassifier, boost
+from rgboost.engines.direct import runs as direct_runs
 from rgboost.losses import Softmax
 from rgboost.selection import RandomGroups, RandomLearners, RandomThresholds
 from rgboost.steps import ConstantStep, LineSearch, NewtonStep
-from tests.boosting.test_row_mean import SETTINGS, K, check_honest_fits, data
+from rgboost.training.means import MOST_CLASS_SCORES, rows_are_faster
 from tests.conftest import JIT
+from tests.engines.test_row_mean import SETTINGS, K, check_honest_fits, data
 
 
 def class_data(weighted=False, n=240):
@@ -31,11 +31,11 @@ def test_runs_are_those_of_honest_fits(step, selection, weighted):
 def test_threads_change_nothing(step, monkeypatch):
     if not JIT:
         pytest.skip("threads need compiled code")
-    monkeypatch.setattr(row_runs, "SCORES_FOR_THREADS", 0)
+    monkeypatch.setattr(direct_runs, "_SCORES_FOR_THREADS", 0)
     X, y, fold, _ = class_data()
     settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": Softmax(3), "step": step}
-    alone = boost_row_mean(X, y, fold, n_iter=400, **settings).trace
-    together = boost_row_mean(X, y, fold, n_iter=400, **{**settings, "n_jobs": 2}).trace
+    alone = boost(X, y, fold=fold, n_iter=400, **settings).trace
+    together = boost(X, y, fold=fold, n_iter=400, **{**settings, "n_jobs": 2}).trace
     for name in ("learner", "left", "right", "train_loss", "validation_loss"):
         np.testing.assert_array_equal(getattr(alone, name), getattr(together, name))
 
@@ -48,7 +48,7 @@ def test_a_value_that_only_one_fold_has_is_not_chosen_without_it(step, selection
     X, y, fold, _ = class_data()
     X = np.column_stack([X[:, 0], (fold == 0) & (X[:, 0] > 9)]).astype(float)
     settings = {**SETTINGS, "selection": selection, "loss": Softmax(3), "step": step}
-    found = boost_row_mean(X, y, fold, n_iter=60, **settings).trace
+    found = boost(X, y, fold=fold, n_iter=60, **settings).trace
     assert not (found.feature[::K] == 1).any()
     assert (found.feature[1::K] == 1).any()
     assert np.isfinite(found.validation_loss).all()
@@ -59,7 +59,7 @@ def test_steps_that_several_classes_do_not_have():
     X, y, fold, _ = class_data()
     settings = {**SETTINGS, "selection": RandomThresholds(1), "loss": Softmax(3)}
     with pytest.raises(ValueError, match="not for more than two classes"):
-        boost_row_mean(X, y, fold, n_iter=5, **{**settings, "step": LineSearch()})
+        boost(X, y, fold=fold, n_iter=5, **{**settings, "step": LineSearch()})
 
 
 @pytest.mark.parametrize(("n_rows", "worth"), [(MOST_CLASS_SCORES // 4, True), (26_000, False)])

@@ -18,8 +18,6 @@ from rgboost.training.cost import (
     gram_bytes,
     gram_nanoseconds,
 )
-from rgboost.training.stopping import EarlyStopping
-from rgboost.training.trace import Recorder
 
 PLENTY = 1 << 40
 
@@ -30,9 +28,9 @@ def problem(n=2000, p=6, max_bins=20, n_iter=100, selection=None, loss=None, wei
     prepared = Stumps(max_bins=max_bins).prepare(X, weight)
     return Problem(
         prepared=prepared, y=y, weight=weight, start=0.0, loss=loss or Squared(),
-        selection=selection or AllLearners(), rule=ConstantRule(1.0, 1.0), held=None,
-        held_arrays=prepared.arrays, rng=rng,
-        recorder=Recorder(n_iter, prepared.layout.offsets, float(n), None), n_jobs=1, callbacks=(),
+        selection=selection or AllLearners(), step=ConstantStep(), rule=ConstantRule(1.0, 1.0),
+        learning_rate=1.0, held=None, held_arrays=prepared.arrays, random_state=0, n_iter=n_iter,
+        n_jobs=1, gram_memory=PLENTY,
     )  # fmt: skip
 
 
@@ -56,7 +54,7 @@ def test_where_it_turns():
     chosen = []
     for n_iter in (1, 2, 4, 8, 16, 32, 64, 128, 256):
         case = problem(n_iter=n_iter)
-        engine = choose_engine(case, PLENTY)
+        engine = choose_engine(case, may_end=False)
         cheaper = gram_nanoseconds(case, n_iter) < direct_nanoseconds(case, n_iter)
         assert engine == ("gram" if cheaper else "direct")
         chosen.append(engine)
@@ -68,27 +66,25 @@ def test_where_it_turns():
 def test_a_run_that_may_stop_early_is_expected_to():
     """Many splits on few rows: Gram rows pay for 100,000 iterations, not for the typical 2,000."""
     case = problem(n=800, p=20, max_bins=200, n_iter=100_000)
-    assert expected_iterations(case) == 100_000
-    assert choose_engine(case, PLENTY) == "gram"
-    case.callbacks = (EarlyStopping(),)
-    assert expected_iterations(case) == TYPICAL_ITERATIONS
-    assert choose_engine(case, PLENTY) == "direct"
-    few = problem(n_iter=100)
-    few.callbacks = (EarlyStopping(),)
-    assert expected_iterations(few) == 100
+    assert expected_iterations(case, may_end=False) == 100_000
+    assert choose_engine(case, may_end=False) == "gram"
+    assert expected_iterations(case, may_end=True) == TYPICAL_ITERATIONS
+    assert choose_engine(case, may_end=True) == "direct"
+    assert expected_iterations(problem(n_iter=100), may_end=True) == 100
 
 
 def test_memory_decides_at_the_byte():
     case = problem(n_iter=10_000)
     needed = int(gram_bytes(case))
-    assert choose_engine(case, needed) == "gram"
-    assert choose_engine(case, needed - 1) == "direct"
+    for memory, engine in ((needed, "gram"), (needed - 1, "direct")):
+        case.gram_memory = memory
+        assert choose_engine(case, may_end=False) == engine
 
 
 def test_only_what_the_gram_engine_can_do():
-    assert choose_engine(problem(n_iter=10_000, loss=Huber(1.0)), PLENTY) == "direct"
+    assert choose_engine(problem(n_iter=10_000, loss=Huber(1.0)), may_end=False) == "direct"
     wide = problem(n_iter=10_000, max_bins=None)
-    assert choose_engine(wide, PLENTY) == "direct"
+    assert choose_engine(wide, may_end=False) == "direct"
 
 
 def test_auto_uses_it():

@@ -21,9 +21,9 @@ from rgboost.losses import (
 from rgboost.selection import AllLearners, RandomGroups
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep, default_step
 from rgboost.training import Validation, boost
-from tests.boosting.test_loop import big_problem, check_against_naive
 from tests.conftest import JIT
 from tests.data_strategies import problems
+from tests.engines.test_loop import big_problem, check_against_naive
 
 CASES = [
     (Poisson(), NewtonStep()),
@@ -150,7 +150,7 @@ def test_weighted_quantile(n, level, ties, seed):
         (dict(learner=Stumps(leaves="signed"), step=NewtonStep()), "needs stumps with free leaves"),
         (dict(learner=Dictionary(np.eye(9)), step=LeafSearch()), "needs stumps with free leaves"),
         (dict(step=NewtonStep(), engine="gram"), "engine='gram' cannot do this: its steps are"),
-        (dict(step=LeafSearch(), engine="surrogate"), "engine='surrogate' cannot do this"),
+        (dict(step=LeafSearch(), engine="quadratic"), "engine='quadratic' cannot do this"),
     ],
 )
 def test_what_does_not_go_together(kwargs, message):

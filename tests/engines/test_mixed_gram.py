@@ -13,13 +13,11 @@ from rgboost.learners import Stumps
 from rgboost.losses import Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
-from rgboost.training import EarlyStopping, Validation, boost
+from rgboost.training import Validation, boost
 from rgboost.training.cost import choose_engine, gram_bytes
-from rgboost.training.cross_validation import cross_validate
-from rgboost.training.fold_mean import boost_mean
 from rgboost.training.make_problem import make_problem
-from tests.boosting.test_folds import NEVER, SETTINGS, K, honest_losses
 from tests.conftest import JIT
+from tests.engines.test_folds import SETTINGS, K, honest_losses, losses_of_folds
 from tests.learners.test_mixed_stumps import mixed_problems
 
 RULES = [AllLearners(), RandomLearners(20), RandomGroup(), RandomGroups(3)]
@@ -148,7 +146,7 @@ def test_statistics_are_sums_over_slots(weighted, n_threads):
         X, y, loss=Squared(), learner=Stumps(max_bins=6, categorical=CATEGORICAL), n_iter=1,
         selection=AllLearners(), step=ConstantStep(), learning_rate=1.0, start_score=0.0,
         groups=None, names=None, weight=weight, validation=None, random_state=0, n_jobs=1,
-        callbacks=(),
+        gram_memory=1 << 40,
     )  # fmt: skip
     family = gram_family(problem)
     with Team(n_threads) as team:
@@ -212,12 +210,10 @@ def test_folds_give_the_curve_of_honest_fits(weighted, more):
     X, y, weight = frame(weighted=weighted)
     fold = np.random.default_rng(1).integers(0, K, len(y))
     settings = {**SETTINGS, "learner": Stumps(categorical=CATEGORICAL), **more}
-    found, from_statistics = cross_validate(
-        X, y, fold, n_iter=200, rule=NEVER, weight=weight, random_state=5, **settings
-    )
+    found = boost(X, y, fold=fold, n_iter=200, weight=weight, random_state=5, **settings).trace
     expected = honest_losses(X, y, fold, weight, 200, **settings)
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
-    assert from_statistics
+    np.testing.assert_allclose(found.validation_loss, expected, rtol=1e-9)
+    assert found.engine == f"gram: the mean of {K} runs"
 
 
 def test_the_least_weight_of_a_side_is_a_share_of_each_fold():
@@ -227,9 +223,7 @@ def test_the_least_weight_of_a_side_is_a_share_of_each_fold():
     learner = Stumps(categorical=(0, 2, 3), min_weight_fraction_leaf=0.2)
     settings = {**SETTINGS, "learner": learner}
     data = X[:, [1, 3, 4, 5]], y, fold
-    found, _ = cross_validate(
-        *data, n_iter=200, rule=NEVER, weight=weight, random_state=5, **settings
-    )
+    found = losses_of_folds(*data, n_iter=200, weight=weight, random_state=5, **settings)
     np.testing.assert_allclose(found, honest_losses(*data, weight, 200, **settings), rtol=1e-9)
 
 
@@ -237,10 +231,7 @@ def test_the_model_is_the_mean_of_the_folds():
     X, y, _ = frame()
     fold = np.random.default_rng(1).integers(0, K, len(y))
     settings = {**SETTINGS, "learner": Stumps(categorical=CATEGORICAL)}
-    mean = boost_mean(
-        X, y, fold, n_iter=100, rule=EarlyStopping(10**9, 0.0), weight=None, random_state=5,
-        **settings,
-    )  # fmt: skip
+    mean = boost(X, y, fold=fold, n_iter=100, weight=None, random_state=5, **settings)
     n_iter = mean.best_iteration
     fits = [
         boost(
@@ -263,10 +254,7 @@ def test_folds_without_some_categories_and_gaps(weighted, rule):
     some = (X[:, 1] > 6) | (X[:, 0] > 12) | np.isnan(X[:, 2]) | np.isnan(X[:, 4])
     fold[some | (X[:, 3] == 1)] = 0
     settings = {**SETTINGS, "learner": Stumps(categorical=CATEGORICAL), "selection": rule}
-    mean = boost_mean(
-        X, y, fold, n_iter=200, rule=EarlyStopping(10**9, 0.0), weight=weight, random_state=5,
-        **settings,
-    )  # fmt: skip
+    mean = boost(X, y, fold=fold, n_iter=200, weight=weight, random_state=5, **settings)
     assert np.isfinite(mean.trace.train_loss).all()
     assert np.abs(mean.trace.left).max() < np.abs(y).max()
     assert np.abs(mean.trace.right).max() < np.abs(y).max()
@@ -277,20 +265,22 @@ def problem_of(X, y, n_iter, **kwargs):
     settings = dict(
         loss=Squared(), learner=Stumps(categorical=CATEGORICAL), selection=AllLearners(),
         step=ConstantStep(), learning_rate=1.0, start_score=0.0, groups=None, names=None,
-        weight=None, validation=None, random_state=0, n_jobs=1, callbacks=(),
+        weight=None, validation=None, random_state=0, n_jobs=1, gram_memory=1 << 40,
     )  # fmt: skip
     return make_problem(X, y, n_iter=n_iter, **(settings | kwargs))
 
 
 def test_auto_takes_it_where_it_is_faster():
     X, y, _ = frame(3000)
-    chosen = [choose_engine(problem_of(X, y, n), 1 << 40) for n in (2, 2000)]
+    chosen = [choose_engine(problem_of(X, y, n), may_end=False) for n in (2, 2000)]
     assert chosen == ["direct", "gram"]
     case = problem_of(X, y, 2000)
     # thresholds 14 + 11 + 1 + 1, bins of categories 9 + 14 + 2, gaps of four features
     assert gram_bytes(case) == 2 * (14 + 9 + 12 + 1 + 15 + 2 + 2 + 1) ** 2
-    assert choose_engine(case, int(gram_bytes(case))) == "gram"
-    assert choose_engine(case, int(gram_bytes(case)) - 1) == "direct"
+    case.gram_memory = int(gram_bytes(case))
+    assert choose_engine(case, may_end=False) == "gram"
+    case.gram_memory -= 1
+    assert choose_engine(case, may_end=False) == "direct"
 
 
 def test_hundreds_of_categories():

@@ -1,18 +1,17 @@
-"""Cross-validation of the number of iterations: from statistics, and by honest fits."""
+"""Runs of folds on statistics, against honest fits: the losses of the rows that they hold out."""
 
 import numpy as np
 import pytest
 import scipy.sparse
 
 from rgboost import Stumps, boost
-from rgboost.engines.gram import folds
+from rgboost.engines.gram import runs as gram_runs
 from rgboost.learners.stumps import PreparedStumps
 from rgboost.losses import Logistic, Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
+from rgboost.statistics.memory import MemoryStatistics
 from rgboost.steps import ConstantStep, LineSearch
 from rgboost.training import EarlyStopping, Validation
-from rgboost.training.cross_validation import cross_validate
-from rgboost.training.fold_mean import boost_mean
 from tests.conftest import JIT
 
 K = 4
@@ -35,6 +34,12 @@ SETTINGS = dict(
     loss=Squared(), learner=Stumps(), selection=RandomGroups(3), step=ConstantStep(),
     learning_rate=0.5, start_score=None, groups=None, names=None, n_jobs=1, engine="gram",
 )  # fmt: skip
+
+
+def losses_of_folds(X, y, fold, **settings):
+    """Mean losses of held-out rows, from the runs without each of the folds."""
+    found = boost(X, y, fold=fold, **{**SETTINGS, "early_stopping": NEVER, **settings})
+    return found.trace.validation_loss
 
 
 def honest_losses(X, y, fold, weight, n_iter, **settings):
@@ -64,9 +69,7 @@ def honest_losses(X, y, fold, weight, n_iter, **settings):
 def test_statistics_give_the_curve_of_honest_fits(weighted, sparse, more):
     X, y, fold, weight = data(weighted, sparse)
     settings = {**SETTINGS, **more}
-    found, _ = cross_validate(
-        X, y, fold, n_iter=300, rule=NEVER, weight=weight, random_state=5, **settings
-    )
+    found = losses_of_folds(X, y, fold, n_iter=300, weight=weight, random_state=5, **settings)
     expected = honest_losses(X, y, fold, weight, 300, **settings)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     assert np.argmin(found) == np.argmin(expected)
@@ -80,10 +83,8 @@ def test_runs_share_threads_and_wait_for_gram_rows(n_jobs, all_at_once, monkeypa
     if n_jobs > 1 and not JIT:
         pytest.skip("threads need compiled code")
     X, y, fold, _ = data()
-    monkeypatch.setattr(folds, "ALL_AT_ONCE", all_at_once)
-    found, _ = cross_validate(
-        X, y, fold, n_iter=400, rule=NEVER, random_state=5, **{**SETTINGS, "n_jobs": n_jobs}
-    )
+    monkeypatch.setattr(gram_runs, "ALL_AT_ONCE", all_at_once)
+    found = losses_of_folds(X, y, fold, n_iter=400, random_state=5, n_jobs=n_jobs)
     expected = honest_losses(X, y, fold, None, 400, **SETTINGS)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
@@ -95,7 +96,7 @@ def test_more_rows_than_16_bits_count(in_a_fold):
     y = X[:, 0] * (X[:, 1] > 0) + rng.normal(size=len(X))
     fold = rng.integers(0, K, len(X))
     fold[:in_a_fold] = 0
-    found, _ = cross_validate(X, y, fold, n_iter=20, rule=NEVER, random_state=5, **SETTINGS)
+    found = losses_of_folds(X, y, fold, n_iter=20, random_state=5)
     expected = honest_losses(X, y, fold, None, 20, **SETTINGS)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
@@ -104,7 +105,7 @@ def test_the_folds_cost_one_pass(monkeypatch):
     """Rows are binned once, and read once for each feature."""
     X, y, fold, _ = data()
     encoded, counted = [], []
-    arrays_for, gram_rows = PreparedStumps.arrays_for, folds.MemoryStatistics.gram_rows
+    arrays_for, gram_rows = PreparedStumps.arrays_for, MemoryStatistics.gram_rows
 
     def encode(self, rows, n_jobs=1):
         encoded.append(len(rows))
@@ -115,8 +116,8 @@ def test_the_folds_cost_one_pass(monkeypatch):
         gram_rows(self, features, columns, out)
 
     monkeypatch.setattr(PreparedStumps, "arrays_for", encode)
-    monkeypatch.setattr(folds.MemoryStatistics, "gram_rows", count)
-    cross_validate(X, y, fold, n_iter=300, rule=NEVER, random_state=5, **SETTINGS)
+    monkeypatch.setattr(MemoryStatistics, "gram_rows", count)
+    losses_of_folds(X, y, fold, n_iter=300, random_state=5)
     assert encoded == []
     assert sum(counted) == X.shape[1] * len(y)
 
@@ -129,9 +130,7 @@ def test_a_value_that_only_one_fold_has_is_not_chosen_without_it(weighted, selec
     rare = (fold == 0) & (X[:, 0] > 15)
     X = np.column_stack([X[:, 0], rare]).astype(float)
     settings = {**SETTINGS, "selection": selection, "start_score": 0.0}
-    boosted = boost_mean(
-        X, y, fold, n_iter=100, rule=NEVER, weight=weight, random_state=5, **settings
-    )
+    boosted = boost(X, y, fold=fold, n_iter=100, weight=weight, random_state=5, **settings)
     of_rare = boosted.trace.feature == 1
     run = np.arange(len(of_rare)) % K
     assert not of_rare[run == 0].any()
@@ -139,47 +138,34 @@ def test_a_value_that_only_one_fold_has_is_not_chosen_without_it(weighted, selec
     assert (boosted.trace.learner[run == 0] == -1).any()
 
 
-def test_other_losses_by_fits():
+def test_other_losses_by_rows():
     X, y, fold, weight = data(weighted=True)
     settings = {**SETTINGS, "loss": Logistic(), "engine": "direct"}
     signs = np.where(y > 1, 1.0, -1.0)
-    found, _ = cross_validate(
-        X, signs, fold, n_iter=700, rule=NEVER, weight=weight, random_state=5, **settings
-    )
+    found = losses_of_folds(X, signs, fold, n_iter=700, weight=weight, random_state=5, **settings)
     expected = honest_losses(X, signs, fold, weight, 700, **settings)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=str)
-def test_the_rule_ends_the_search(loss):
+def test_the_rule_ends_the_runs(loss):
     X, y, fold, _ = data()
     y = y if isinstance(loss, Squared) else np.where(y > 1, 1.0, -1.0)
-    settings = {**SETTINGS, "loss": loss, "random_state": 5, "engine": "auto"}
-    whole, _ = cross_validate(X, y, fold, n_iter=1500, rule=NEVER, **settings)
-    short, _ = cross_validate(X, y, fold, n_iter=1500, rule=EarlyStopping(20, 1e-4), **settings)
+    engine = "gram" if isinstance(loss, Squared) else "direct"
+    settings = {"loss": loss, "random_state": 5, "engine": engine, "n_iter": 1500}
+    whole = losses_of_folds(X, y, fold, **settings)
+    rule = EarlyStopping(20, 1e-4)
+    short = losses_of_folds(X, y, fold, early_stopping=rule, **settings)
     assert len(whole) == 1501
     assert len(short) < 1501
     np.testing.assert_array_equal(short, whole[: len(short)])
 
 
-def test_without_memory_there_are_fits():
-    X, y, fold, _ = data()
-    settings = {**SETTINGS, "random_state": 5, "n_iter": 300, "rule": NEVER}
-    from_statistics, _ = cross_validate(X, y, fold, **settings)
-    from_fits, _ = cross_validate(X, y, fold, gram_memory=1000, **settings)
-    np.testing.assert_allclose(from_statistics, from_fits, rtol=1e-9)
-
-
-def test_the_faster_way_is_taken(monkeypatch):
-    """Statistics where there are many rows, fits where there are few rows and many splits."""
-    used = []
-    go_on = folds.FoldRuns.go_on
-    monkeypatch.setattr(folds.FoldRuns, "go_on", lambda *args: used.append(args) or go_on(*args))
+def test_the_faster_way_is_taken():
+    """Statistics where there are many rows, rows where there are few of them and many splits."""
     rng = np.random.default_rng(0)
-    settings = {**SETTINGS, "engine": "auto", "random_state": 5, "n_iter": 20, "rule": NEVER}
-    for shape, by_statistics in (((20_000, 3), True), ((200, 40), False)):
+    settings = {**SETTINGS, "engine": "auto", "random_state": 5, "n_iter": 20}
+    for shape, engine in (((20_000, 3), "gram"), ((200, 40), "direct")):
         X = rng.normal(size=shape)
-        fold = np.arange(len(X)) % K
-        cross_validate(X, X[:, 0], fold, **settings)
-        assert bool(used) is by_statistics
-        used.clear()
+        found = boost(X, X[:, 0], fold=np.arange(len(X)) % K, **settings)
+        assert found.trace.engine == f"{engine}: the mean of {K} runs"

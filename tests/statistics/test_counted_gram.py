@@ -1,5 +1,7 @@
 """Gram rows of few rows are counts of the rows left of two splits."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -7,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rgboost._core.team import Team
-from rgboost.engines.gram import folds
+from rgboost.engines.gram.family import NumberFamily
 from rgboost.learners import Stumps
 from rgboost.losses import Squared
+from rgboost.statistics import in_memory
 from rgboost.statistics.counted_gram import count_gram, counts_pay
+from rgboost.statistics.in_memory import InMemory, RowsOfFold
 from tests.conftest import JIT
 from tests.data_strategies import problems
 
@@ -94,20 +98,20 @@ def test_folds_count_where_that_pays(weighted, monkeypatch):
     prepared = Stumps(max_bins=100).prepare(X, None)
     called = []
     monkeypatch.setattr(
-        folds, "count_gram", lambda *args: (called.append(len(args[0])), count_gram(*args))
+        in_memory, "count_gram", lambda *args: (called.append(len(args[0])), count_gram(*args))
     )
     n_splits = int(prepared.cuts.offsets[-1])
     sets = [np.arange(s, 500, 5) for s in range(5)]
     with Team(1) as team:
         parts = [
-            folds.MemoryStatistics(
-                prepared.arrays_for(X[rows]), y[rows], weight[rows] if weighted else None,
-                Squared(), 0.0, team,
+            RowsOfFold(
+                prepared.arrays_for(X[rows]), y[rows], weight[rows] if weighted else None, None
             )
             for rows in sets
-        ]  # fmt: skip
+        ]
         outs = [np.zeros((n_splits, n_splits), np.uint16) for _ in range(6)]
-        folds.FoldsAndSum(parts, team).gram_blocks(range(3), range(3), outs)
+        family = NumberFamily(SimpleNamespace(prepared=prepared))
+        InMemory(family, parts, Squared(), team).gram(range(3), range(3), None, outs)
     assert called == ([] if weighted else [5])
     for rows, out in zip([*sets, np.arange(500)], outs, strict=True):
         np.testing.assert_array_equal(out, naive_gram(X[rows], prepared.cuts))

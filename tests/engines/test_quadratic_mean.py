@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse
 from scipy.special import expit
-from sklearn.exceptions import ConvergenceWarning
 
-from rgboost import RGBMClassifier, RGBMRegressor, Stumps
-from rgboost.engines.gram import folds
-from rgboost.engines.quadratic import curved_rows, quadratic_mean
-from rgboost.engines.quadratic.curved_rows import curvature_of
-from rgboost.engines.quadratic.quadratic_mean import boost_quadratic_mean, quadratic_obstacle
+from rgboost import RGBMClassifier, RGBMRegressor, Stumps, boost
+from rgboost.engines.gram import runs as gram_runs
+from rgboost.engines.quadratic import runs as quadratic_runs
+from rgboost.engines.quadratic.runs import QuadraticRuns, loss_obstacle
 from rgboost.losses import Exponential, Huber, Logistic, Loss, Poisson, Quantile, Softmax
 from rgboost.selection import AllLearners, RandomGroups
+from rgboost.statistics import in_memory
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
 from rgboost.theory import certificate
 from rgboost.training import EarlyStopping
@@ -31,7 +30,7 @@ def data(n=900, seed=0):
 
 SETTINGS = dict(
     learner=Stumps(max_bins=16), selection=RandomGroups(2), step=ConstantStep(), learning_rate=0.3,
-    start_score=None, groups=None, names=None, weight=None, n_jobs=1, random_state=0,
+    start_score=None, n_jobs=1, random_state=0, engine="quadratic",
 )  # fmt: skip
 
 
@@ -44,7 +43,7 @@ def test_curvature_keeps_steps_short(loss):
         if isinstance(loss, Poisson)
         else rng.choice([-1, 1], 500)
     )
-    found, exact = curvature_of(loss, y, score), loss.curvature(y, score)
+    found, exact = loss.model_curvature(y, score), loss.curvature(y, score)
     step = np.abs(loss.residual(y, score) / exact)
     short = step < loss.newton_limit * (1 - 1e-9)
     np.testing.assert_array_equal(found[short], exact[short])
@@ -53,8 +52,8 @@ def test_curvature_keeps_steps_short(loss):
     assert (~short).any()
 
 
-def naive_legs(X, y, fold, loss, weight, cuts, rate, lengths, offset=0.0):
-    """Runs on quadratic models by their definition; the losses of each run where legs end.
+def naive_stretches(X, y, fold, loss, weight, cuts, rate, lengths, offset=0.0):
+    """Runs on quadratic models by their definition; the losses of each run where stretches end.
 
     Returns (learner, left, right) of every run and iteration, in turn, and mean losses.
     """
@@ -64,12 +63,12 @@ def naive_legs(X, y, fold, loss, weight, cuts, rate, lengths, offset=0.0):
     below = X[:, feature] <= cuts.thresholds
     rest = [fold != k for k in range(k_folds)]
     f = np.full((k_folds, n), loss.best_constant(y, w, offset + np.zeros(n)) + offset)
-    r, h = w * loss.residual(y, f[0]), w * curvature_of(loss, y, f[0])
+    r, h = w * loss.residual(y, f[0]), w * loss.model_curvature(y, f[0])
     for k, rows in enumerate(rest):
         f[k] += r[rows].sum() / h[rows].sum()
     path, ends = [], []
     for length in lengths:
-        h = w * curvature_of(loss, y, f.mean(axis=0))
+        h = w * loss.model_curvature(y, f.mean(axis=0))
         moved = np.zeros((k_folds, n))
         for _ in range(length):
             for k, rows in enumerate(rest):
@@ -92,20 +91,20 @@ def naive_legs(X, y, fold, loss, weight, cuts, rate, lengths, offset=0.0):
 @pytest.mark.parametrize("with_offset", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("loss", [Logistic(), Poisson()], ids=str)
-def test_legs_are_boosting_on_quadratic_models(loss, weighted, with_offset, monkeypatch):
+def test_stretches_are_boosting_on_quadratic_models(loss, weighted, with_offset, monkeypatch):
     X, y, fold = data()
     X = np.round(2 * np.clip(X, -3, 3))  # few values: weights do not move thresholds
     y = np.round(np.exp(X[:, 0] / 3)) if isinstance(loss, Poisson) else y
     weight = np.random.default_rng(1).random(len(y)) + 0.5 if weighted else None
     offset = np.random.default_rng(2).normal(size=len(y)) if with_offset else None
-    monkeypatch.setattr(quadratic_mean, "FIRST_LEG", 20)
-    monkeypatch.setattr(quadratic_mean, "LONGER", 1)
-    monkeypatch.setattr(quadratic_mean, "FAIR", np.inf)
-    found = boost_quadratic_mean(
-        X, y, fold, loss=loss, n_iter=60, rule=EarlyStopping(10**9, 0.0), offset=offset,
+    monkeypatch.setattr(quadratic_runs, "FIRST_STRETCH", 20)
+    monkeypatch.setattr(quadratic_runs, "LONGER", 1)
+    monkeypatch.setattr(quadratic_runs, "FAIR", np.inf)
+    found = boost(
+        X, y, fold=fold, loss=loss, n_iter=60, offset=offset,
         **{**SETTINGS, "selection": AllLearners(), "step": NewtonStep(), "weight": weight},
     )  # fmt: skip
-    path, ends = naive_legs(
+    path, ends = naive_stretches(
         X, y, fold, loss, weight, found.prepared.cuts, 0.3, [20, 20, 20],
         offset if with_offset else 0.0,
     )  # fmt: skip
@@ -118,60 +117,82 @@ def test_legs_are_boosting_on_quadratic_models(loss, weighted, with_offset, monk
     assert (np.diff(found.trace.train_loss) < 0).all()
 
 
-def test_legs_get_longer_while_the_model_is_good(monkeypatch):
+def run_until_it_stops(X, y, fold, **more):
+    settings = {**SETTINGS, "loss": Logistic(), "n_iter": 2000, **more}
+    return boost(X, y, fold=fold, early_stopping=EarlyStopping(**RULE), **settings)
+
+
+def test_stretches_get_longer_while_the_model_is_good(monkeypatch):
     X, y, fold = data(3000)
-    lengths = []
-    leg = quadratic_mean.run_leg
-
-    def keep(runs, rule, length, begun):
-        lengths.append(length)
-        return leg(runs, rule, length, begun)
-
-    monkeypatch.setattr(quadratic_mean, "run_leg", keep)
-    boost_quadratic_mean(
-        X, y, fold, loss=Logistic(), n_iter=2000, rule=EarlyStopping(**RULE), **SETTINGS
-    )
-    assert lengths[0] == quadratic_mean.FIRST_LEG
+    lengths = lengths_of_stretches(monkeypatch)
+    run_until_it_stops(X, y, fold)
+    assert lengths[0] == quadratic_runs.FIRST_STRETCH
     assert lengths[-1] > 2 * lengths[0]
 
 
-def test_a_leg_that_raises_the_loss_is_dropped(monkeypatch):
+def lengths_of_stretches(monkeypatch):
+    """Filled with the length of every stretch that is begun."""
+    lengths, go_on = [], QuadraticRuns.go_on
+
+    def keep(self, n):
+        if not self._stretch:
+            lengths.append(self.length)
+        return go_on(self, n)
+
+    monkeypatch.setattr(QuadraticRuns, "go_on", keep)
+    return lengths
+
+
+class TooFlat(Logistic):
+    """The logistic loss, with quadratic models whose steps are too long by a factor."""
+
+    factor = 1.0
+
+    def model_curvature(self, y, f):
+        return super().model_curvature(y, f) / self.factor
+
+
+def flatten(monkeypatch, factor):
+    """Curvature that is too small by a factor, wherever quadratic models get it from."""
+    monkeypatch.setattr(TooFlat, "factor", factor)
+    monkeypatch.setattr(in_memory, "can_stand_side_by_side", lambda *given: False)
+
+
+def test_a_stretch_that_raises_the_loss_is_dropped(monkeypatch):
     """Steps that are far too long at first."""
     X, y, fold = data(1500)
-    lengths, factor = [], 0.02
-    leg, curvature = quadratic_mean.run_leg, curved_rows.curvature_of
+    flatten(monkeypatch, 50.0)
+    lengths, kept, settle = lengths_of_stretches(monkeypatch), [], QuadraticRuns.settle
 
-    def keep(runs, rule, length, begun):
-        lengths.append((length, runs.problem.recorder.done))
-        return leg(runs, rule, length, begun)
+    def keep(self, ending):
+        if self._n_done() >= self.length or ending:
+            TooFlat.factor = 1.0
+        settled = settle(self, ending)
+        if settled is not None:
+            kept.append(settled.kept)
+        return settled
 
-    def too_small(loss, y, score):
-        return curvature(loss, y, score) * (factor if len(lengths) < 2 else 1.0)
-
-    monkeypatch.setattr(quadratic_mean, "run_leg", keep)
-    monkeypatch.setattr(curved_rows, "curvature_of", too_small)
-    found = boost_quadratic_mean(
-        X, y, fold, loss=Logistic(), n_iter=2000, rule=EarlyStopping(**RULE), **SETTINGS
-    )
-    dropped = [i for i in range(1, len(lengths)) if lengths[i][1] == lengths[i - 1][1]]
-    assert dropped[0] == 1
-    assert lengths[1][0] == quadratic_mean.FIRST_LEG // 4
+    monkeypatch.setattr(QuadraticRuns, "settle", keep)
+    found = run_until_it_stops(X, y, fold, loss=TooFlat())
+    assert kept[:2] == [False, True]
+    assert lengths[1] == quadratic_runs.FIRST_STRETCH // 4
     assert found.best_iteration > 100
     assert found.trace.train_loss[-1] < 0.8 * found.trace.train_loss[0]
+    assert (np.diff(found.trace.train_loss) < 0).all()
     assert (np.abs(found.model.score(X)) < 20).all()
 
 
-def test_where_no_leg_helps_runs_go_by_rows(monkeypatch):
+def test_where_no_stretch_helps_runs_go_by_rows(monkeypatch):
     X, y, fold = data(600)
-    curvature = curved_rows.curvature_of
-    monkeypatch.setattr(curved_rows, "curvature_of", lambda *given: 1e-9 * curvature(*given))
-    found = boost_quadratic_mean(
-        X, y, fold, loss=Logistic(), n_iter=2000, rule=EarlyStopping(**RULE), **SETTINGS
+    flatten(monkeypatch, 1e9)
+    found = run_until_it_stops(X, y, fold, loss=TooFlat(), start_score=0.0)
+    assert found.events == (
+        "quadratic: the mean of 3 runs on quadratic models until iteration 0, where no quadratic "
+        "model lowered the loss; direct from there",
     )
-    assert found is None
-    model = RGBMClassifier(selection="learners", random_state=0).fit(X, y)
-    assert model.trace_.engine == "direct: the mean of 5 runs"
-    assert model.score(X, y) > 0.7
+    by_rows = run_until_it_stops(X, y, fold, engine="direct", start_score=0.0)
+    assert found.best_iteration > 10
+    assert found.trace.validation_loss.min() < 1.001 * by_rows.trace.validation_loss.min()
 
 
 def test_the_mean_predicts_better_than_one_run():
@@ -206,7 +227,7 @@ def test_losses_of_positive_means(name):
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "indicators", "mixed"])
 def test_threads_do_not_change_it(kind, monkeypatch):
-    monkeypatch.setattr(folds, "_WORK_FOR_THREADS", 0)
+    monkeypatch.setattr(gram_runs, "_WORK_FOR_THREADS", 0)
     X, y, _ = data(1500)
     categorical = None
     if kind == "indicators":
@@ -237,27 +258,14 @@ def test_gram_rows_come_one_after_the_other(monkeypatch):
     X, y, fold = data(1500)
 
     def run():
-        return boost_quadratic_mean(
-            X, y, fold, loss=Logistic(), n_iter=500, rule=EarlyStopping(**RULE), **SETTINGS
-        )
+        return run_until_it_stops(X, y, fold, n_iter=500)
 
     expected = run()
-    monkeypatch.setattr(folds, "ALL_AT_ONCE", 0)
-    monkeypatch.setattr(folds, "EXPANDED_BINS", 3000)  # two features at a time
+    monkeypatch.setattr(gram_runs, "ALL_AT_ONCE", 0)
+    monkeypatch.setattr(gram_runs, "EXPANDED_BINS", 3000)  # two features at a time
     found = run()
     np.testing.assert_array_equal(found.trace.learner, expected.trace.learner)
     np.testing.assert_array_equal(found.trace.left, expected.trace.left)
-
-
-def test_where_gram_rows_do_not_fit_there_is_a_single_run(monkeypatch):
-    monkeypatch.setattr(quadratic_mean, "takes_statistics", lambda *given: True)
-    X, y, _ = data(600)
-    for memory in (100, 4 * 75 * 20):  # nothing, and a feature or two
-        model = RGBMClassifier(
-            selection="learners", random_state=0, max_bins=16, gram_memory=memory
-        ).fit(X, y)
-        assert "mean" not in model.trace_.engine
-        assert model.score(X, y) > 0.7
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -319,7 +327,7 @@ def test_losses_written_in_python_and_with_a_ridge():
     assert np.mean((model.predict(X) - y) ** 2) < 0.1 * y.var()
     model = RGBMRegressor(loss=Cosh(), step="line-search", random_state=0, max_iter=50).fit(X, y)
     assert "quadratic" not in model.trace_.engine
-    assert "curvature" in quadratic_obstacle(Cosh(), LineSearch(), 0.2, "auto")
+    assert "has no quadratic model" in loss_obstacle(Cosh(), LineSearch(), 0.2)
     ridged = RGBMRegressor(ridge=1.0, selection="learners", random_state=0).fit(X, y)
     assert "quadratic models" in ridged.trace_.engine
     plain = RGBMRegressor(selection="learners", random_state=0).fit(X, y)
@@ -349,23 +357,24 @@ def test_classes_that_can_be_told_apart_have_finite_scores():
 
 def test_what_has_no_such_mean():
     step = ConstantStep()
-    for loss in (Logistic(), Poisson(), Exponential()):
-        assert quadratic_obstacle(loss, step, 0.2, "auto") is None
-    for loss in (Huber(), Softmax(3), Quantile(0.3)):
-        assert type(loss).__name__ in quadratic_obstacle(loss, step, 0.2, "auto")
-    assert "LeafSearch" in quadratic_obstacle(Logistic(), LeafSearch(), 0.2, "auto")
-    assert "rho=0.1" in quadratic_obstacle(Logistic(), ConstantStep(0.1), 0.2, "auto")
-    assert "learning_rate=2" in quadratic_obstacle(Logistic(), step, 2.0, "auto")
-    assert "'direct'" in quadratic_obstacle(Logistic(), step, 0.2, "direct")
+    for loss in (Logistic(), Poisson(), Exponential(), Huber()):
+        assert loss_obstacle(loss, step, 0.2) is None
+    for loss in (Softmax(3), Quantile(0.3)):
+        assert type(loss).__name__ in loss_obstacle(loss, step, 0.2)
+    assert "LeafSearch" in loss_obstacle(Logistic(), LeafSearch(), 0.2)
+    assert "rho=0.1" in loss_obstacle(Logistic(), ConstantStep(0.1), 0.2)
+    assert "learning_rate=2" in loss_obstacle(Logistic(), step, 2.0)
     X, y, _ = data(300)
     for more in (
-        dict(engine="direct"), dict(step="leaf-search"), dict(gram_memory=100),
-        dict(learning_rate=1.5), dict(ensemble=False),
+        dict(engine="direct"), dict(step="leaf-search"), dict(learning_rate=1.5),
+        dict(ensemble=False),
     ):  # fmt: skip
         model = RGBMClassifier(selection="learners", random_state=0, max_iter="cv", **more).fit(
             X, y
         )
         assert "quadratic" not in model.trace_.engine
+    model = RGBMClassifier(selection="learners", random_state=0, max_iter="cv", gram_memory=100)
+    assert "direct" in model.fit(X, y).trace_.engine
 
 
 def test_a_row_that_outweighs_others():
@@ -376,8 +385,7 @@ def test_a_row_that_outweighs_others():
     assert "quadratic models" in model.trace_.engine
     assert model.score(X, y) > np.mean(y < 0) + 0.1
     weight[0] = 1e7  # the run without it has next to nothing
-    with pytest.warns(ConvergenceWarning, match="No iteration lowered the loss"):
-        model.fit(X, y, weight)
+    model.fit(X, y, weight)
     assert "quadratic" not in model.trace_.engine
     assert model.score(X, y, weight) > 0.999
 

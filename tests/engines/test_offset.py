@@ -5,8 +5,6 @@ import pytest
 import scipy.sparse
 
 from rgboost import Dictionary, Stumps, boost
-from rgboost.engines.direct.row_mean import boost_row_mean
-from rgboost.engines.quadratic.quadratic_mean import boost_quadratic_mean
 from rgboost.losses import (
     AbsoluteError,
     Exponential,
@@ -22,14 +20,12 @@ from rgboost.losses import (
     Tweedie,
 )
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners
-from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
+from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonGain, NewtonStep
 from rgboost.theory.certificates.recording import RecordCertificates
 from rgboost.training import EarlyStopping, Validation
-from rgboost.training.cross_validation import cross_validate
-from rgboost.training.fold_mean import boost_mean
-from tests.boosting.test_loop import learner_subsets
-from tests.boosting.test_row_mean import SETTINGS, K, check_honest_fits
-from tests.boosting.test_softmax import naive_class_boost
+from tests.engines.test_loop import learner_subsets
+from tests.engines.test_row_mean import SETTINGS, K, check_honest_fits
+from tests.engines.test_softmax import naive_class_boost
 from tests.naive import naive_boost, naive_stumps
 
 NEVER = EarlyStopping(10**9, 0.0)
@@ -166,13 +162,13 @@ def test_gram_is_direct(kind):
     np.testing.assert_allclose(direct.trace.validation_loss, shifted.trace.validation_loss)
 
 
-@pytest.mark.parametrize("n_features", [4, 60], ids=["newton", "majoriser"])
-def test_surrogate(n_features):
-    loss = Logistic(0.01)
+@pytest.mark.parametrize("loss", [Logistic(0.01), LogCosh()], ids=["newton", "majoriser"])
+@pytest.mark.parametrize("n_features", [4, 60])
+def test_quadratic(loss, n_features):
     X, y, offset, _, weight = data(loss, 400)
     X = np.random.default_rng(1).permuted(np.tile(X, (1, n_features // 4)), axis=0)
     settings = dict(
-        offset=offset[:300], weight=weight[:300], engine="surrogate",
+        offset=offset[:300], weight=weight[:300], engine="quadratic",
         validation=Validation(X[300:], y[300:], weight[300:], offset[300:]), n_iter=300,
         learning_rate=1.0,
     )  # fmt: skip
@@ -183,11 +179,11 @@ def test_surrogate(n_features):
         (slice(300, 400), found.trace.validation_loss),
     ):
         value = loss.value(y[rows], found.model.score(X[rows]) + offset[rows])
-        # losses are exact where blocks end, and linear in between
+        # losses are exact where stretches end
         assert np.average(value, weights=weight[rows]) == pytest.approx(losses[at], rel=2e-2)
     last = boost(
         X[:300], y[:300], loss=loss, step=CONSTANT, selection=AllLearners(), learner=Stumps(),
-        n_iter=20, start_score=None, offset=offset[:300], engine="surrogate",
+        n_iter=20, start_score=None, offset=offset[:300], engine="quadratic",
     )  # fmt: skip
     value = loss.value(y[:300], last.model.score(X[:300]) + offset[:300])
     assert value.mean() == pytest.approx(last.trace.train_loss[-1], rel=1e-12)
@@ -204,8 +200,8 @@ def test_dictionary():
 
 @pytest.mark.parametrize(
     ("loss", "step"),
-    [(Squared(), NEWTON), (Squared(), CONSTANT), (Huber(0.5), CONSTANT), (Quantile(0.3), LEAVES),
-     (Softmax(3), CONSTANT), (Softmax(3), NEWTON)],
+    [(Squared(), NEWTON), (Squared(), NewtonGain()), (Squared(), CONSTANT),
+     (Huber(0.5), CONSTANT), (Quantile(0.3), LEAVES), (Softmax(3), CONSTANT), (Softmax(3), NEWTON)],
     ids=str,
 )  # fmt: skip
 def test_means_by_rows_are_of_honest_fits(loss, step):
@@ -217,7 +213,7 @@ def test_means_by_rows_are_of_honest_fits(loss, step):
 def mean_settings(loss, step, **more):
     return dict(
         learner=Stumps(), step=step, learning_rate=0.3, start_score=None, groups=None,
-        names=None, n_jobs=1, random_state=5, rule=NEVER, loss=loss, n_iter=80,
+        names=None, n_jobs=1, random_state=5, early_stopping=NEVER, loss=loss, n_iter=80,
         selection=RandomLearners(6), **more,
     )  # fmt: skip
 
@@ -225,23 +221,23 @@ def mean_settings(loss, step, **more):
 def test_mean_from_statistics_is_that_of_shifted_labels():
     X, y, offset, fold, weight = data(Squared(), 400)
     settings = mean_settings(Squared(), CONSTANT, weight=weight, engine="gram")
-    found = boost_mean(X, y, fold, offset=offset, **settings)
-    shifted = boost_mean(X, y - offset, fold, **settings)
+    found = boost(X, y, fold=fold, offset=offset, **settings)
+    shifted = boost(X, y - offset, fold=fold, **settings)
     np.testing.assert_array_equal(found.trace.learner, shifted.trace.learner)
     np.testing.assert_allclose(found.trace.validation_loss, shifted.trace.validation_loss)
     np.testing.assert_allclose(found.model.score(X), shifted.model.score(X), rtol=1e-9)
 
 
-def poisson_rates(mean, k_folds=K, missing=False):
+def poisson_rates(engine, step, k_folds=K, missing=False):
     """(with the exposure as offset, with rates and weights), which are the same problem, and what
     their losses sum up to. All folds have the same rows: weights are no other shares of them."""
     X, y, offset, _, weight = data(Poisson(), 200)
     X[: 40 if missing else 0, 2] = np.nan
     X, y, offset, weight = (np.concatenate(k_folds * [part]) for part in (X, y, offset, weight))
     fold, exposure = np.repeat(np.arange(k_folds), 200), np.exp(offset)
-    settings = mean_settings(Poisson(), NEWTON)
-    counts = mean(X, y, fold, offset=offset, weight=weight, **settings)
-    rates = mean(X, y / exposure, fold, weight=weight * exposure, **settings)
+    settings = mean_settings(Poisson(), step, engine=engine)
+    counts = boost(X, y, fold=fold, offset=offset, weight=weight, **settings)
+    rates = boost(X, y / exposure, fold=fold, weight=weight * exposure, **settings)
     counts_loss = counts.trace.validation_loss[::k_folds] * weight.sum()
     rates_loss = rates.trace.validation_loss[::k_folds] * (weight * exposure).sum()
     shift = np.sum(weight * y * offset)  # what they differ by, at every model
@@ -253,34 +249,34 @@ def poisson_rates(mean, k_folds=K, missing=False):
 
 @pytest.mark.parametrize("missing", [False, True])
 def test_exposure_of_counts_is_a_weight_of_rates(missing):
-    counts, rates = poisson_rates(boost_quadratic_mean, missing=missing)
+    counts, rates = poisson_rates("quadratic", NEWTON, missing=missing)
     np.testing.assert_array_equal(counts.trace.learner, rates.trace.learner)
     np.testing.assert_allclose(counts.trace.left, rates.trace.left, atol=1e-6)
 
 
 def test_exposure_of_counts_by_rows():
-    counts, rates = poisson_rates(boost_row_mean)
+    counts, rates = poisson_rates("direct", NewtonGain())
     # Residuals are in single precision there.
     np.testing.assert_array_equal(counts.trace.learner, rates.trace.learner)
 
 
 def test_more_runs_than_stand_side_by_side():
     """Nine runs are looked at one by one."""
-    poisson_rates(boost_quadratic_mean, k_folds=9)
+    poisson_rates("quadratic", NEWTON, k_folds=9)
 
 
 @pytest.mark.parametrize("name", ["squared", "python", "huber"])
-def test_cross_validation(name):
+def test_losses_of_folds(name):
     loss = {"squared": Squared(), "python": PythonSquared(), "huber": Huber(0.5)}[name]
     X, y, offset, fold, weight = data(loss)
     settings = dict(
         learner=Stumps(), step=CONSTANT, learning_rate=0.3, start_score=None, groups=None,
-        names=None, n_jobs=1, random_state=5, loss=loss, n_iter=40, rule=NEVER,
+        names=None, n_jobs=1, random_state=5, loss=loss, n_iter=40,
         selection=RandomGroups(2), weight=weight,
     )  # fmt: skip
-    found, _ = cross_validate(X, y, fold, offset=offset, **settings)
-    shifted, _ = cross_validate(X, y - offset, fold, **settings)
-    np.testing.assert_allclose(found, shifted, rtol=1e-9)
+    found = boost(X, y, fold=fold, offset=offset, **settings).trace
+    shifted = boost(X, y - offset, fold=fold, **settings).trace
+    np.testing.assert_allclose(found.validation_loss, shifted.validation_loss, rtol=1e-9)
 
 
 @each
@@ -310,7 +306,7 @@ def test_rows_without_weight_are_not_there(loss):
     np.testing.assert_array_equal(found.trace.validation_loss, alone.trace.validation_loss)
 
 
-@pytest.mark.parametrize("engine", ["direct", "gram", "surrogate"])
+@pytest.mark.parametrize("engine", ["direct", "gram", "quadratic"])
 def test_resume_knows_the_offset(engine):
     X, y, offset, _, _ = data(Squared())
     held = Validation(X[:50], y[:50], None, offset[:50])
@@ -324,9 +320,8 @@ def test_resume_knows_the_offset(engine):
 
     first, whole = go_on(10, offset), go_on(25, offset)
     again = go_on(25, offset, resume=first.state)
-    if engine != "surrogate":  # whose blocks are as long as the run allows
-        np.testing.assert_array_equal(again.trace.train_loss, whole.trace.train_loss)
-        np.testing.assert_array_equal(again.trace.validation_loss, whole.trace.validation_loss)
+    np.testing.assert_array_equal(again.trace.train_loss, whole.trace.train_loss)
+    np.testing.assert_array_equal(again.trace.validation_loss, whole.trace.validation_loss)
     other_held = Validation(X[:50], y[:50], None, offset[:50] + 1)
     for other, held_rows in ((offset + 1, held), (None, held), (offset, other_held)):
         with pytest.raises(ValueError, match="other data"):

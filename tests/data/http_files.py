@@ -17,9 +17,6 @@ class FileServer:
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
-        self.etag: str | None = '"one"'
-        self.last_modified: str | None = None
-        self.with_ranges = True
         self.breaks: list[int] = []
         self.statuses: list[int] = []
         self.requests: list[dict[str, str]] = []
@@ -44,33 +41,10 @@ class FileServer:
         if content is None:
             handler.send_error(404)
             return
-        start = self.start_of_range()
-        if start >= len(content) > 0:
-            handler.send_response(416)
-            handler.send_header("Content-Range", f"bytes */{len(content)}")
-            handler.end_headers()
-            return
-        handler.send_response(206 if start else 200)
-        if start:
-            total = len(content)
-            handler.send_header("Content-Range", f"bytes {start}-{total - 1}/{total}")
-        if self.etag:
-            handler.send_header("ETag", self.etag)
-        if self.last_modified:
-            handler.send_header("Last-Modified", self.last_modified)
-        handler.send_header("Content-Length", str(len(content) - start))
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(content)))
         handler.end_headers()
-        body = content[start:]
-        handler.wfile.write(body[: self.breaks.pop(0)] if self.breaks else body)
-
-    def start_of_range(self):
-        """Where to begin: 0 unless the request has a range of this version of the file."""
-        headers = self.requests[-1]
-        if not self.with_ranges or "range" not in headers:
-            return 0
-        if headers.get("if-range") not in (None, self.etag, self.last_modified):
-            return 0
-        return int(headers["range"].removeprefix("bytes=").removesuffix("-"))
+        handler.wfile.write(content[: self.breaks.pop(0)] if self.breaks else content)
 
 
 @contextlib.contextmanager

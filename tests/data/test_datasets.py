@@ -171,7 +171,9 @@ class TestDownload:
         with serve() as server:
             server.files["/a9a"] = TINY
             tiny(url=f"{server.url}/a9a")
-            with pytest.raises(DataError, match=r"a9a is not here, and .*checksum.*Remedy: get"):
+            with pytest.raises(
+                DataError, match=r"a9a is not here, and .*expected f5d5.*Remedy: get"
+            ):
                 datasets.load("a9a")
 
 

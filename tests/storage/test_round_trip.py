@@ -43,6 +43,7 @@ from rgboost.selection import (
 )
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonGain, NewtonStep
 from rgboost.storage import StorageError
+from rgboost.storage.model_file import FITTED, Fitted, is_a
 from rgboost.storage.values import CHECKED, NotStorable, decode, encode, stored_classes
 
 rng = np.random.default_rng(0)
@@ -401,6 +402,23 @@ def test_attributes_that_the_schema_does_not_know_are_not_dropped(tmp_path):
     model.extra_ = 1
     with pytest.raises(StorageError, match="extra_ of this RGBMRegressor has no place"):
         model.save(tmp_path / "model")
+
+
+def test_a_new_attribute_is_one_line(tmp_path, monkeypatch):
+    """What a later release may add: settings with reasons, engines, events."""
+    plan = {
+        "settings": {"step": {"value": NewtonStep(), "origin": "auto", "reason": "it is smooth"}},
+        "engines": [("gram", 0.5), ("direct", None)],
+        "events": [],
+    }
+    model = MODELS["plain"]()
+    model.plan_ = plan
+    monkeypatch.setitem(FITTED, "plan_", Fitted(is_a(dict), optional=True))
+    model.save(tmp_path / "model")
+    assert_same(rgboost.load(tmp_path / "model").plan_, plan)
+    del model.plan_
+    model.save(tmp_path / "model")
+    assert not hasattr(rgboost.load(tmp_path / "model"), "plan_")
 
 
 def test_unfitted(tmp_path):

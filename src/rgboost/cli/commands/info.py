@@ -10,7 +10,7 @@ import sys
 from ..show.output import AsJson, print_json, print_lines
 
 NEEDED = ("rgboost", "numpy", "scipy", "scikit-learn", "numba", "narwhals", "safetensors")
-OPTIONAL = ("pandas", "pyarrow", "polars", "matplotlib")
+OPTIONAL = ("pandas", "pyarrow", "polars", "matplotlib", "pooch")
 
 
 def info(as_json: AsJson = False) -> None:

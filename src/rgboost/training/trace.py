@@ -122,7 +122,7 @@ class Trace:
 
     def check_stored(self, fitted: Mapping[str, Any]) -> None:
         """See `rgboost._core.stored`."""
-        check_arrays(self, "trace_", _ARRAYS, dict(zip("*", np.shape(fitted["intercept_"]))))  # noqa: B905
+        check_arrays(self, "trace_", _ARRAYS, {})
         require(isinstance(self.engine, str), "trace_.engine")
         require(type(self.n_runs) is int and self.n_runs > 0, "trace_.n_runs")
         require(len(self.train_loss), "trace_.train_loss")

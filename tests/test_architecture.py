@@ -22,7 +22,7 @@ LAYERS = {
     "data/input": "labels names sparse frames targets schema",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
-    "engines": "problem start curvature run_pool base direct gram quadratic",
+    "engines": "problem curvature run_pool base direct gram quadratic",
     "engines/direct": """equal_rows line_search step_length leaf_search newton_leaves loop
         few_rows_loop python_loss softmax_rows softmax_step softmax_loop outputs runs""",
     "engines/gram": "loop mixed_loop family gram_rows runs",
@@ -50,7 +50,7 @@ LAYERS = {
         gram_bounds stump_angle cosine""",
     "theory/certificates": "training certificate optimal recording stopping",
     "theory/dual": "ends products span stump_span projection ground search",
-    "training": """interrupt budget state trace recorder callbacks stopping checkpoint driver cost
+    "training": """budget state trace recorder callbacks stopping checkpoint driver cost
         means make_problem boost""",
 }
 """Files and folders of every folder, from the lowest to the highest: each imports only those that

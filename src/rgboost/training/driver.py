@@ -7,9 +7,12 @@ rule of stopping, and notices Ctrl-C.
 from __future__ import annotations
 
 import copy
+import signal
+import threading
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -23,7 +26,6 @@ from ..learners.base import Prepared
 from ..losses import Loss
 from ..model import Path
 from .callbacks import Callback
-from .interrupt import DeferredInterrupt
 from .recorder import Recorder
 from .state import RunState, fingerprint
 from .stopping import EarlyStopping
@@ -242,3 +244,34 @@ def enter_all(stack: ExitStack, listeners: Iterable[Callable[..., Any]]) -> None
     for listener in listeners:
         if isinstance(listener, AbstractContextManager):
             stack.enter_context(listener)
+
+
+class DeferredInterrupt:
+    """Within this context the first Ctrl-C only sets ``requested``; the second one interrupts.
+
+    A run that is asked to stop finishes its block (about 50 milliseconds) and keeps what it has.
+    Python delivers Ctrl-C to the main thread; elsewhere, and where somebody else handles it, this
+    does nothing.
+    """
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._before: Any = None
+
+    def __enter__(self) -> DeferredInterrupt:
+        if (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        ):
+            self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+            self._before = None

@@ -11,8 +11,15 @@ from numpy.typing import NDArray
 
 from ..engines.direct.few_rows_loop import few_rows_rule
 from ..engines.direct.step_length import make_rule
-from ..engines.problem import Problem, RowSet, Validation, rows_of, total_weight, with_offset
-from ..engines.start import start_of
+from ..engines.problem import (
+    Problem,
+    RowSet,
+    Validation,
+    rows_of,
+    start_of,
+    total_weight,
+    with_offset,
+)
 from ..learners import LearnerFamily
 from ..losses import Loss
 from ..selection import SelectionRule

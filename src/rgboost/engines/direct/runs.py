@@ -17,8 +17,7 @@ from ..._core.team import Team, team_size
 from ...selection import Subsets
 from ..base import Arrays, Losses, Record, Run, Runs
 from ..curvature import in_units_of_the_largest, newton_start
-from ..problem import Problem, RowSet
-from ..start import start_of
+from ..problem import Problem, RowSet, start_of
 from .equal_rows import merge_equal_rows
 from .few_rows_loop import FewRowsRule
 from .outputs import ClassScores, FewRows, OneScore, PythonLoss

@@ -207,7 +207,7 @@ print(*peaks)
 def test_memory_does_not_grow_with_the_file(rgboost, tmp_path, ending):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60_000, 5)).round(3)
-    for name, rows in (("small", 3000), ("large", 60_000)):
+    for name, rows in (("small", 20_000), ("large", 60_000)):  # both longer than any buffer
         path = tmp_path / f"{name}.{ending}"
         if ending == "svm":
             dump_svmlight_file(X[:rows], X[:rows, 0], str(path), zero_based=False)
@@ -223,4 +223,4 @@ def test_memory_does_not_grow_with_the_file(rgboost, tmp_path, ending):
     run = [sys.executable, "-c", MEASURE, *map(str, paths)]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     small, large = map(int, done.stdout.split())
-    assert large < small + 500_000  # the large file has 2.3 MB more of numbers
+    assert large < small + 250_000  # the large file has 1.6 MB more of numbers

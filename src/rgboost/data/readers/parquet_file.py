@@ -37,7 +37,7 @@ def iter_parquet(
         with open_binary(path) as stream:
             # Parquet is read from its end: what is compressed as a whole has to be in memory.
             source = io.BytesIO(stream.read()) if split_compression(path)[1] else stream
-            file = parquet.ParquetFile(source)
+            file = parquet.ParquetFile(source, pre_buffer=False)  # not all groups of rows at once
             names = file.schema_arrow.names
             check_names(names, path)
             target = find_target(names, target, path)

@@ -92,11 +92,11 @@ class Coverage:
         good = np.isfinite(self.density).all() and (self.density >= 0).all()
         require(good, "coverage_.density")
         steps = pairwise(model.starts + np.arange(len(model.starts)))
-        for gaps, (a, b) in zip(self.missing, steps, strict=True):
-            require(are_weights(np.append(self.weights[a:b], gaps)), "coverage_.weights")
+        for missing, (a, b) in zip(self.missing, steps, strict=True):
+            require(are_weights(np.append(self.weights[a:b], missing)), "coverage_.weights")
         steps = pairwise(tables.starts if tables else ())
-        for gaps, (a, b) in zip(self.category_missing, steps, strict=True):
-            weights = np.append(self.category_weights[a:b], gaps)
+        for missing, (a, b) in zip(self.category_missing, steps, strict=True):
+            weights = np.append(self.category_weights[a:b], missing)
             require(are_weights(weights), "coverage_.category_weights")
 
     @classmethod

@@ -182,10 +182,10 @@ def test_memory_that_is_refused_on_the_way(monkeypatch):
 
 
 @pytest.mark.parametrize("estimator", [RGBMRegressor, RGBMClassifier])
-def test_means_without_memory_are_single_runs(estimator, monkeypatch):
+def test_means_without_memory_go_by_rows(estimator, monkeypatch):
     X, y = rows()
     y = y if estimator is RGBMRegressor else y > y.mean()
     monkeypatch.setattr("rgboost.statistics.memory.MemoryStatistics.__init__", refuse)
     model = estimator(random_state=0).fit(X, y)
-    assert model.trace_.engine == "direct"
+    assert model.trace_.engine == "direct: the mean of 5 runs"
     assert model.score(X, y) > 0.4

@@ -14,6 +14,7 @@ import pytest
 
 from rgboost import Stumps, boost
 from rgboost.callbacks import EarlyStopping, LogProgress, ProgressBar, TimeLimit
+from rgboost.engines.quadratic.runs import FIRST_STRETCH
 from rgboost.losses import Logistic, Squared
 from rgboost.selection import RandomGroups
 from rgboost.steps import ConstantStep
@@ -76,13 +77,16 @@ def naive_stop(losses, patience, tol):
 def test_stops_where_the_rule_first_holds(engine, loss, patience, tol):
     whole = run(engine, loss)
     stopped = run(engine, loss, early_stopping=EarlyStopping(patience, tol))
-    n = naive_stop(whole.trace.validation_loss, patience, tol)
+    losses = stopped.trace.validation_loss
+    if engine == "quadratic":  # the last stretch is a shorter one: losses in it differ
+        n = naive_stop(np.append(losses, losses[-1]), patience, tol)
+        np.testing.assert_allclose(losses, whole.trace.validation_loss[: n + 1], rtol=0.03)
+    else:
+        n = naive_stop(whole.trace.validation_loss, patience, tol)
+        np.testing.assert_array_equal(losses, whole.trace.validation_loss[: n + 1])
     assert len(stopped.trace) == n < 2000
-    np.testing.assert_array_equal(stopped.trace.learner, whole.trace.learner[:n])
-    np.testing.assert_array_equal(
-        stopped.trace.validation_loss, whole.trace.validation_loss[: n + 1]
-    )
-    assert stopped.best_iteration == np.argmin(whole.trace.validation_loss[: n + 1])
+    np.testing.assert_array_equal(stopped.trace.choices, whole.trace.choices[:n])
+    assert stopped.best_iteration == np.argmin(losses)
 
 
 @pytest.mark.parametrize(("engine", "loss"), ENGINES, ids=str)
@@ -91,7 +95,12 @@ def test_the_model_is_that_of_the_best_iteration(engine, loss):
     boosted = run(engine, loss)
     assert 0 < boosted.best_iteration < len(boosted.trace)
     value = loss.value(y[400:], boosted.model.score(X[400:])).mean()
-    assert value == pytest.approx(boosted.trace.validation_loss.min(), rel=1e-9)
+    told = boosted.trace.validation_loss
+    # Within a stretch of the quadratic engine losses are what its model tells.
+    assert value == pytest.approx(told.min(), rel=1e-2 if engine == "quadratic" else 1e-9)
+    last = boosted.prepared.model(boosted.trace.path(), boosted.model.intercept)
+    value = loss.value(y[400:], last.score(X[400:])).mean()
+    assert value == pytest.approx(told[-1], rel=1e-9)
     assert len(list(boosted.model.staged_score(X[:2]))) == boosted.best_iteration
 
 
@@ -201,8 +210,14 @@ def test_ctrl_c_keeps_what_was_done(engine, loss):
     assert boosted.interrupted
     n = len(boosted.trace)
     assert 100 <= n < 2000
-    np.testing.assert_array_equal(boosted.trace.learner, whole.trace.learner[:n])
-    np.testing.assert_array_equal(boosted.trace.train_loss, whole.trace.train_loss[: n + 1])
+    np.testing.assert_array_equal(boosted.trace.choices, whole.trace.choices[:n])
+    exact = FIRST_STRETCH if engine == "quadratic" else n  # the stretch under way is cut short
+    found, expected = boosted.trace.train_loss, whole.trace.train_loss[: n + 1]
+    np.testing.assert_array_equal(found[: exact + 1], expected[: exact + 1])
+    np.testing.assert_allclose(found, expected, rtol=0.01)
+    X, y = data(loss)
+    last = boosted.prepared.model(boosted.trace.path(), boosted.model.intercept)
+    assert loss.value(y[:400], last.score(X[:400])).mean() == pytest.approx(found[-1], rel=1e-9)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

@@ -146,7 +146,7 @@ class FoldPlan:
         if plain and rows_are_faster(rows.X.shape, *(settings[name] for name in how)):
             return by_rows
         if type(learner) is Stumps and loss.quadratic and engine in ("auto", "gram"):
-            n_sums = rows.X.shape[1] * (learner.bins_for(rows.X) or len(rows.y))
+            n_sums = rows.X.shape[1] * ((learner.bins_for(rows.X) or len(rows.y)) - 1)
             cell = 8 if rows.weight is not None else 2
             fits = 6 * cell * n_sums**2 <= settings["gram_memory"] or engine == "gram"
             return {"engine": "gram" if fits else "quadratic"}

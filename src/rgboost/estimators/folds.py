@@ -21,7 +21,6 @@ from sklearn.model_selection import (
 from .._core.validation import check_count
 from ..engines.problem import rows_of
 from ..engines.quadratic.runs import loss_obstacle
-from ..learners import Stumps
 from ..selection import SelectionRule
 from ..steps import NewtonGain
 from ..training import Boosted, EarlyStopping, boost
@@ -126,6 +125,8 @@ class FoldPlan:
         way = self._way(rows, settings)
         if way is None:
             return None
+        if way["engine"] == "direct" and scipy.sparse.issparse(folds["X"]):
+            folds["X"] = folds["X"].toarray()
         boosted = boost(callbacks=callbacks, **{**folds, **way})
         losses = boosted.trace.validation_loss
         assert losses is not None
@@ -135,17 +136,16 @@ class FoldPlan:
         """The engine and the step of a mean; None if there is none."""
         loss, learner, engine = settings["loss"], settings["learner"], settings["engine"]
         how = ("selection", "loss", "step", "learning_rate", "engine")
-        plain = type(learner) is Stumps and loss.terms is not None
+        plain = learner.by_statistics and loss.terms is not None
         plain = plain and engine in ("auto", "direct") and can_be_plain(rows.X, learner)
         why = loss_obstacle(loss, settings["step"], settings["learning_rate"])
         newton = why is None and loss.newton
-        newton &= type(learner) is Stumps and learner.leaves == "free" and engine == "auto"
+        newton &= learner.by_statistics and learner.free_leaves and engine == "auto"
         step = NewtonGain() if newton and settings["selection"].by_learner else settings["step"]
-        X = rows.X.toarray() if plain and scipy.sparse.issparse(rows.X) else rows.X
-        by_rows = {"engine": "direct", "step": step, "X": X}
+        by_rows = {"engine": "direct", "step": step}
         if plain and rows_are_faster(rows.X.shape, *(settings[name] for name in how)):
             return by_rows
-        if type(learner) is Stumps and loss.quadratic and engine in ("auto", "gram"):
+        if learner.by_statistics and loss.quadratic and engine in ("auto", "gram"):
             n_sums = rows.X.shape[1] * ((learner.bins_for(rows.X) or len(rows.y)) - 1)
             cell = 8 if rows.weight is not None else 2
             fits = 6 * cell * n_sums**2 <= settings["gram_memory"] or engine == "gram"

@@ -41,7 +41,7 @@ def _integers(rng, n):
     return rng.choice([-(2**62), 0, 1, 2, 2**62], n)
 
 
-def _gaps(rng, n):
+def _missing(rng, n):
     return np.where(rng.random(n) < 0.4, np.nan, rng.integers(0, 5, n))
 
 
@@ -67,7 +67,7 @@ COLUMNS = {
     "specials": _specials,
     "infinite": _infinite,
     "integers": _integers,
-    "gaps": _gaps,
+    "missing": _missing,
     "booleans": lambda rng, n: rng.random(n) < 0.5,
     "strings": _strings,
     "identifiers": _identifiers,
@@ -76,7 +76,16 @@ COLUMNS = {
     "none": lambda rng, n: [None] * n,
     "constant": lambda rng, n: np.full(n, 3.0),
 }
-USUAL = ["floats", "singles", "specials", "integers", "gaps", "booleans", "strings", "identifiers"]
+USUAL = [
+    "floats",
+    "singles",
+    "specials",
+    "integers",
+    "missing",
+    "booleans",
+    "strings",
+    "identifiers",
+]
 
 LABELS = {
     "floats": _floats,
@@ -87,7 +96,7 @@ LABELS = {
     "huge": lambda rng, n: rng.choice([1e300, -1e300, 0.0], n),
     "large": lambda rng, n: rng.choice([1e140, -1e140, 0.0], n),
     "tiny": lambda rng, n: rng.choice([5e-324, 1e-310, 0.0], n),
-    "gaps": _gaps,
+    "missing": _missing,
     "none": lambda rng, n: _strings(rng, n),
     "one": lambda rng, n: np.ones(n),
     "mixed": _mixed,
@@ -99,7 +108,7 @@ WEIGHTS = {
     "huge": lambda rng, n: np.full(n, 1e300),
     "negative": lambda rng, n: -np.ones(n),
     "zero": lambda rng, n: np.zeros(n),
-    "gaps": _gaps,
+    "missing": _missing,
 }
 
 

@@ -102,7 +102,7 @@ def naive_mixed_boost(
     X, categorical, y, loss, subsets, step, weight, *, leaves="free", signs=None, lightest=0.0,
     rate=1.0,
 ):  # fmt: skip
-    """Algorithm 2 over all splits of numbers with gaps, and all prefixes of categories.
+    """Algorithm 2 over all splits of numbers with missing values, and all prefixes of categories.
 
     (path, gradients, losses, f); -1 in the path where no weak-learner of J has enough weight on
     both sides.

@@ -18,7 +18,7 @@ N_ITER = 6
 
 
 def mixed_problem(n, n_classes, seed=0):
-    """(X, y, weight): two numeric features, one with gaps, and a categorical one with gaps."""
+    """(X, y, weight): two numeric features and a categorical one; two have missing values."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.normal(size=n).round(1), rng.normal(size=n).round(1),
                          rng.integers(0, 5, n)]).astype(float)  # fmt: skip

@@ -25,7 +25,7 @@ CATEGORICAL = (1, 4, 5)
 
 
 def frame(n=600, weighted=False, seed=0):
-    """Numbers, numbers with gaps, categories, categories with gaps; labels; weights.
+    """Numbers and categories, without and with missing values; labels; weights.
 
     Few values a feature, so that all of them are in every fold."""
     rng = np.random.default_rng(seed)
@@ -248,7 +248,7 @@ def test_the_model_is_the_mean_of_the_folds():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("rule", RULES, ids=repr)
 def test_folds_without_some_categories_and_gaps(weighted, rule):
-    """A fold has all rows of some categories, of a number and of the gaps: empty sides."""
+    """A fold has all rows of some categories, of a number and of missing values: empty sides."""
     X, y, weight = frame(weighted=weighted)
     fold = np.arange(len(y)) % 3
     some = (X[:, 1] > 6) | (X[:, 0] > 12) | np.isnan(X[:, 2]) | np.isnan(X[:, 4])
@@ -275,7 +275,7 @@ def test_auto_takes_it_where_it_is_faster():
     chosen = [choose_engine(problem_of(X, y, n), may_end=False) for n in (2, 2000)]
     assert chosen == ["direct", "gram"]
     case = problem_of(X, y, 2000)
-    # thresholds 14 + 11 + 1 + 1, bins of categories 9 + 14 + 2, gaps of four features
+    # thresholds 14 + 11 + 1 + 1, bins of categories 9 + 14 + 2, four features with missing values
     assert gram_bytes(case) == 2 * (14 + 9 + 12 + 1 + 15 + 2 + 2 + 1) ** 2
     case.gram_memory = int(gram_bytes(case))
     assert choose_engine(case, may_end=False) == "gram"

@@ -22,7 +22,7 @@ N = 120
 
 @pytest.fixture(scope="module")
 def data():
-    """Columns as lists, and responses: numbers, gaps, strings, booleans."""
+    """Columns as lists, and responses: numbers, missing values, strings, booleans."""
     rng = np.random.default_rng(0)
     size = rng.normal(size=N)
     city = rng.choice(["Ulm", "Bonn", "Kiel"], N)

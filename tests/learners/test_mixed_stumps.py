@@ -21,7 +21,7 @@ N_ITER = 5
 
 @st.composite
 def mixed_problems(draw, binary=False):
-    """(X, categorical, y, weight): few values, gaps, up to six categories."""
+    """(X, categorical, y, weight): few values, missing ones, up to six categories."""
     n = draw(st.integers(3, 20))
     p = draw(st.integers(1, 3))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))

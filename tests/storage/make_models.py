@@ -11,7 +11,8 @@ from rgboost.losses import Huber, Ridged
 
 @cache
 def some_models():
-    """(model, rows): numbers, two classes, categories and gaps, three classes, both, objects."""
+    """(model, rows): numbers, two classes, categories and missing values, three classes, both,
+    objects."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = X[:, 0] + np.sin(3 * X[:, 1])

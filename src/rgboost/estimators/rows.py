@@ -154,7 +154,7 @@ def check_groups(given: Any, n_rows: int) -> NDArray[np.int64] | None:
         return np.unique(groups, return_inverse=True)[1].astype(np.int64)
     except TypeError as fault:
         raise ValueError(
-            f"groups cannot be put in order ({fault}); give numbers or strings, without gaps."
+            f"groups cannot be put in order ({fault}); give numbers or strings, none missing."
         ) from fault
 
 

@@ -49,8 +49,8 @@ def make_slots(arrays: MixedStumps, held: MixedStumps, n_held: int) -> Slots:
     """The slots of training rows and of validation rows, which may lack other values."""
     columns = arrays.columns
     filled = np.diff(arrays.splits.offsets) > 0
-    gaps = [(held.codes[g, :n_held] == m).any() for g, m in enumerate(columns.n_values)]
-    missing = filled & ((columns.n_bins > columns.n_values) | np.array(gaps, dtype=bool))
+    held_missing = [(held.codes[g, :n_held] == m).any() for g, m in enumerate(columns.n_values)]
+    missing = filled & ((columns.n_bins > columns.n_values) | np.array(held_missing, dtype=bool))
     sizes = np.where(filled, columns.n_values - ~columns.categorical + missing, 0)
     return Slots(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), missing)
 

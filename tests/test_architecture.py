@@ -27,8 +27,8 @@ LAYERS = {
         few_rows_loop python_loss softmax_rows softmax_step softmax_loop outputs runs""",
     "engines/gram": "loop mixed_loop family gram_rows runs",
     "engines/quadratic": "runs",
-    "estimators": """documents habits routing class_weight empty_columns holdout folds rows
-        fitted_model base convergence classifier regressor loading""",
+    "estimators": """documents habits routing class_weight empty_columns holdout folds carry_out
+        rows fitted_model convergence base classifier regressor loading""",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
     "explain": "scale pictures global_explanation local_explanation page",
@@ -50,8 +50,9 @@ LAYERS = {
         gram_bounds stump_angle cosine""",
     "theory/certificates": "training certificate optimal recording stopping",
     "theory/dual": "ends products span stump_span projection ground search",
-    "training": """budget state trace recorder callbacks stopping checkpoint driver cost
-        means make_problem boost""",
+    "training": """plan budget state trace recorder callbacks stopping checkpoint driver cost
+        make_problem boost""",
+    "training/plan": "checks facts costs rules report engines entries resolve documents __main__",
 }
 """Files and folders of every folder, from the lowest to the highest: each imports only those that
 stand before it. A folder's ``__init__`` may import all of them, and is imported by none."""

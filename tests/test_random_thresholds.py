@@ -6,14 +6,7 @@ import pytest
 from rgboost import RGBMClassifier
 from rgboost.learners.kernels import Subset
 from rgboost.learners.splits import best_allowed
-from rgboost.selection import (
-    Layout,
-    RandomGroups,
-    RandomLearners,
-    RandomLearnersAndAlways,
-    RandomThresholds,
-    check_selection,
-)
+from rgboost.selection import Layout, RandomThresholds
 from rgboost.selection.draws import columns_of_learners
 
 
@@ -66,27 +59,6 @@ def test_no_more_thresholds_than_there_are():
     assert RandomThresholds(100).draw(layout_of([0]), np.random.default_rng(0), 2).shape == (2, 0)
     with pytest.raises(ValueError, match="subset_size=0 is impossible"):
         RandomThresholds(0).size(layout_of([1, 2]))
-
-
-@pytest.mark.parametrize(
-    ("given", "shape", "spread", "rule"),
-    [
-        (("auto", "auto"), (500, 9), True, RandomThresholds(3)),
-        (("auto", "auto"), (90, 9), True, RandomThresholds(1)),
-        (("auto", "auto"), (90, 900), True, RandomThresholds(15)),
-        (("auto", "auto"), (9999, 9), True, RandomThresholds(66)),
-        (("auto", "auto"), (10_000, 9), True, RandomLearners("sqrt")),
-        (("auto", "auto"), (500, 9), False, RandomLearners("sqrt")),
-        (("auto", 7), (500, 9), True, RandomLearners(7)),
-        (("auto", "auto", None, ["a"]), (500, 9), True, RandomLearnersAndAlways("sqrt", ("a",))),
-        (("thresholds", "auto"), (10**6, 9), False, RandomThresholds(6666)),
-        (("thresholds", "sqrt"), (10**6, 9), False, RandomThresholds("sqrt")),
-        (("groups", "auto"), (500, 9), True, RandomGroups("sqrt")),
-    ],
-    ids=str,
-)
-def test_the_rule_by_rows(given, shape, spread, rule):
-    assert check_selection(*given, shape=shape, spread=spread) == rule
 
 
 def test_a_threshold_that_is_in_the_subset_twice():

@@ -169,17 +169,3 @@ def check_step_of_classes(step: StepRule) -> None:
             f"step={step!r} is not for more than two classes; use step='constant' (sigma is 1/2 "
             "there) or 'newton'."
         )
-
-
-def default_step(loss: Loss, free_leaves: bool) -> StepRule:
-    """What ``step="auto"`` means: the constant step if the loss is smooth; else Newton leaf values
-    if it has a Newton step, else leaf-wise optimal values; and line search where there are no free
-    leaves to set. Newton leaf values for several classes, too: sigma = 1/2 is far from their
-    curvature p (1 - p) where p is small, as it is for most of many classes."""
-    if loss.outputs > 1:
-        return NewtonStep()
-    if loss.smoothness is not None:
-        return ConstantStep()
-    if not free_leaves:
-        return LineSearch()
-    return LeafSearch() if loss.newton_limit is None else NewtonStep()

@@ -8,7 +8,6 @@ from rgboost.engines.direct import runs as direct_runs
 from rgboost.losses import Softmax
 from rgboost.selection import RandomGroups, RandomLearners, RandomThresholds
 from rgboost.steps import ConstantStep, LineSearch, NewtonStep
-from rgboost.training.means import MOST_CLASS_SCORES, rows_are_faster
 from tests.conftest import JIT
 from tests.engines.test_row_mean import SETTINGS, K, check_honest_fits, data
 
@@ -60,12 +59,6 @@ def test_steps_that_several_classes_do_not_have():
     settings = {**SETTINGS, "selection": RandomThresholds(1), "loss": Softmax(3)}
     with pytest.raises(ValueError, match="not for more than two classes"):
         boost(X, y, fold=fold, n_iter=5, **{**settings, "step": LineSearch()})
-
-
-@pytest.mark.parametrize(("n_rows", "worth"), [(MOST_CLASS_SCORES // 4, True), (26_000, False)])
-def test_where_means_are_worth_their_time(n_rows, worth):
-    how = (RandomLearners(9), Softmax(4), NewtonStep(), 0.2, "auto")
-    assert rows_are_faster((n_rows, 10), *how) == worth
 
 
 def test_a_classifier_of_three_classes_is_a_mean():

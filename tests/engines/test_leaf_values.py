@@ -19,7 +19,7 @@ from rgboost.losses import (
     Tweedie,
 )
 from rgboost.selection import AllLearners, RandomGroups
-from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep, default_step
+from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
 from rgboost.training import Validation, boost
 from tests.conftest import JIT
 from tests.data_strategies import problems
@@ -160,11 +160,6 @@ def test_what_does_not_go_together(kwargs, message):
         boost(X, y, **{**defaults, **kwargs})
 
 
-def test_default_steps():
-    assert default_step(LogCosh(), True) == ConstantStep()
-    assert default_step(Poisson(), True) == NewtonStep()
-    assert default_step(Quantile(0.1), True) == LeafSearch()
-    assert default_step(Quantile(0.1), False) == LineSearch()
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from rgboost.engines.direct import runs as direct_runs
 from rgboost.losses import Huber, Logistic, Poisson, Quantile, Squared
 from rgboost.selection import RandomGroups, RandomLearners, RandomThresholds
 from rgboost.steps import ConstantStep, LeafSearch, NewtonGain, NewtonStep
-from rgboost.training import Validation, means
-from rgboost.training.means import can_be_plain, rows_are_faster
+from rgboost.training import Validation
 from tests.conftest import JIT
 
 K = 3
@@ -269,37 +268,6 @@ def test_small_sparse_rows_are_made_dense():
     assert other.trace_.engine == "direct: the mean of 5 runs"
     np.testing.assert_array_equal(one.trace_.learner, other.trace_.learner)
     np.testing.assert_allclose(one.predict(X), other.predict(csr_array(X)), rtol=1e-12)
-
-
-def test_what_cannot_go_by_rows(monkeypatch):
-    X, y, _, _ = data()
-    monkeypatch.setattr(means, "DENSE_CELLS", X.size - 1)
-    with_missing = X.copy()
-    with_missing[3, 1] = np.nan
-    assert can_be_plain(X, Stumps())
-    assert not can_be_plain(csr_array(X), Stumps())
-    assert not can_be_plain(with_missing, Stumps())
-    assert not can_be_plain(X, Stumps(categorical=(1,)))
-    model = RGBMRegressor(random_state=0, n_jobs=1, n_iter_no_change=30, engine="gram").fit(X, y)
-    assert model.trace_.engine.startswith("gram")
-
-
-@pytest.mark.parametrize(
-    ("shape", "loss", "more", "faster"),
-    [
-        ((941, 90), Squared(), {}, True),
-        ((9000, 5), Squared(), {}, False),
-        ((3000, 57), Logistic(), {}, True),
-        ((3000, 57), Logistic(), {"learning_rate": 1.5}, False),
-        ((3000, 57), Logistic(), {"engine": "direct"}, False),
-        ((3000, 57), Huber(), {}, False),
-        ((100_000, 57), Logistic(), {}, False),
-        ((941, 90), Squared(), {"selection": RandomLearners(6)}, False),
-    ],
-)
-def test_where_rows_are_faster(shape, loss, more, faster):
-    how = dict(selection=RandomThresholds(6), step=NewtonStep(), learning_rate=0.2, engine="auto")
-    assert rows_are_faster(shape, loss=loss, **{**how, **more}) == faster
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from rgboost import RGBMClassifier, RGBMRegressor
-from rgboost.estimators import convergence, folds
 from rgboost.losses import Huber, LogCosh
+from rgboost.training.plan import rules
 
 
 def rows(n=400, seed=0):
@@ -51,9 +51,8 @@ def test_labels_that_are_mostly_the_same_have_a_spread():
 
 @pytest.mark.parametrize("settings", [{}, {"ensemble": False}, {"max_iter": "cv"}])
 def test_a_fit_that_ends_at_its_limit_warns(monkeypatch, settings):
-    for module in (folds, convergence):
-        monkeypatch.setattr(module, "MOST_ITERATIONS", 50)
-        monkeypatch.setattr(module, "MOST_ROUNDS", 50)
+    monkeypatch.setattr(rules, "MOST_ITERATIONS", 50)
+    monkeypatch.setattr(rules, "MOST_ROUNDS", 50)
     X, y = rows(3000)
     with pytest.warns(ConvergenceWarning, match="limit of 50 iterations.*learning_rate") as caught:
         RGBMRegressor(learning_rate=0.01, random_state=0, **settings).fit(X, y)
@@ -68,8 +67,7 @@ def test_a_number_of_iterations_that_is_given_is_no_limit():
 
 
 def test_a_scale_that_does_not_suit_the_labels_is_named(monkeypatch):
-    for module in (folds, convergence):
-        monkeypatch.setattr(module, "MOST_ROUNDS", 500)
+    monkeypatch.setattr(rules, "MOST_ROUNDS", 500)
     X, y = rows()
     with pytest.warns(ConvergenceWarning, match=r"Huber\(delta=1\) has a scale"):
         RGBMRegressor(loss=Huber(1.0), random_state=0).fit(X, 1e5 * y)

@@ -4,8 +4,6 @@ from unittest import mock
 
 from hypothesis import given, settings
 
-from rgboost.engines.gram.runs import gram_obstacle
-from rgboost.engines.quadratic.runs import quadratic_obstacle
 from tests.frame_strategies import cases, check_case
 
 
@@ -20,15 +18,11 @@ def test_frames_fit_or_fail_with_a_clear_error(case):
 def test_means_from_statistics_fit_or_fail_with_a_clear_error(case):
     """Wherever statistics can give them; so few rows would go by rows."""
 
-    def whenever_possible(problem, may_end):
-        if problem.prepared.layout.n_learners == 0:
-            return "direct"
-        if gram_obstacle(problem) is None:
-            return "gram"
-        return "direct" if quadratic_obstacle(problem) else "quadratic"
+    def whenever_possible(work, *sizes, **more):
+        return None if work.layout.n_learners else "no feature has a split"
 
     with (
-        mock.patch("rgboost.training.boost.choose_engine", whenever_possible),
-        mock.patch("rgboost.estimators.folds.rows_are_faster", return_value=False),
+        mock.patch("rgboost.training.plan.engines.statistics_obstacle", whenever_possible),
+        mock.patch("rgboost.training.plan.engines.Mean.rows_are_faster", return_value=False),
     ):
         check_case(case)

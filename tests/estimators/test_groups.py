@@ -7,9 +7,9 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut
 
 from rgboost import RGBMClassifier, RGBMRegressor
-from rgboost.estimators import folds
+from rgboost.estimators import base
 from rgboost.estimators.folds import assign_folds
-from rgboost.estimators.holdout import StoppingPlan, TrainingRows
+from rgboost.estimators.holdout import TrainingRows, hold_out
 
 
 def data(n=240, n_groups=12, seed=0):
@@ -38,7 +38,7 @@ def test_folds_have_whole_groups(Model, cv, monkeypatch):
         seen.append(assign_folds(*args))
         return seen[-1]
 
-    monkeypatch.setattr(folds, "assign_folds", spy)
+    monkeypatch.setattr(base, "assign_folds", spy)
     names = np.array([f"patient {g}" for g in groups])
     model = Model(cv=cv, random_state=0).fit(X, y, groups=names)
     assert seen[0].max() + 1 == (12 if isinstance(cv, LeaveOneGroupOut) else 4)
@@ -78,9 +78,11 @@ def test_rows_that_are_held_out_are_whole_groups(stratified):
     groups = np.repeat(np.arange(40), rng.integers(1, 20, 40))
     y = (groups % 5 == 0).astype(float)
     weight = (rng.random(len(y)) < 0.9).astype(float)
-    rows = TrainingRows(np.arange(len(y))[:, None], y, weight, groups=groups, offset=y + 1)
+    rows = TrainingRows(
+        np.arange(len(y))[:, None], y, weight, groups=groups, offset=y + 1, stratified=stratified
+    )
     for seed in range(5):
-        found = StoppingPlan("auto", 0.2, "auto", 0.0).split(rows, stratified, seed)
+        found = hold_out(rows, 0.2, seed)
         train, held = found.X[:, 0], found.validation.X[:, 0]
         assert not set(groups[train]) & set(groups[held])
         assert sorted([*train, *held]) == np.flatnonzero(weight > 0).tolist()
@@ -93,20 +95,21 @@ def test_rows_that_are_held_out_are_whole_groups(stratified):
 def test_the_last_group_of_a_class_is_not_held_out():
     groups = np.repeat(np.arange(6), 10)
     y = np.where(groups == 2, 1.0, np.where(groups < 2, 0.0, 2.0))
-    rows = TrainingRows(np.arange(60)[:, None], y, None, groups=groups)
+    rows = TrainingRows(np.arange(60)[:, None], y, None, groups=groups, stratified=True)
     for seed in range(20):
-        found = StoppingPlan("auto", 0.9, "auto", 0.0).split(rows, True, seed)
+        found = hold_out(rows, 0.9, seed)
         assert set(found.y) == {0.0, 1.0, 2.0}
-    rows = TrainingRows(np.arange(20)[:, None], groups[:20] * 1.0, None, groups=groups[:20])
+    rows = TrainingRows(
+        np.arange(20)[:, None], groups[:20] * 1.0, None, groups=groups[:20], stratified=True
+    )
     with pytest.raises(ValueError, match="no group of rows can be held out"):
-        StoppingPlan("auto", 0.1, "auto", 0.0).split(rows, True, 0)
+        hold_out(rows, 0.1, 0)
 
 
 def test_large_groups_are_held_out_only_where_there_are_no_others():
-    plan = StoppingPlan("auto", 0.1, "auto", 0.0)
     groups = np.where(np.arange(100) < 60, 0, 1)
     rows = TrainingRows(np.arange(100)[:, None], np.zeros(100), None, groups=groups)
-    assert len(plan.split(rows, False, 0).validation.y) == 40
+    assert len(hold_out(rows, 0.1, 0).validation.y) == 40
 
 
 def test_early_stopping_with_groups():
@@ -125,7 +128,7 @@ def test_a_search_of_scikit_learn_routes_them(monkeypatch):
         seen.append(rows.groups)
         return assign_folds(rows, *args)
 
-    monkeypatch.setattr(folds, "assign_folds", spy)
+    monkeypatch.setattr(base, "assign_folds", spy)
     with sklearn.config_context(enable_metadata_routing=True):
         for cv, wants in ((GroupKFold(3), True), (3, True), (KFold(3), False)):
             model = RGBMRegressor(cv=cv, max_iter="cv", random_state=0)

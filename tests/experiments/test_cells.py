@@ -12,6 +12,7 @@ from rgboost.learners import Stumps
 from rgboost.losses import Logistic
 from rgboost.selection import RandomGroups
 from rgboost.training import Validation, boost
+from rgboost.training.plan import paper_bins
 from tests.optimum import indicator_columns, smallest_loss
 
 
@@ -62,12 +63,12 @@ def test_losses_are_those_of_the_trace(part, step):
 def test_sparse_rows(part):
     sparse = scipy.sparse.csr_array(np.where(part.X_train > 1, part.X_train, 0.0))
     held = scipy.sparse.csr_array(np.where(part.X_test > 1, part.X_test, 0.0))
-    prepared = Stumps(max_bins="paper").prepare(sparse)
+    prepared = Stumps(max_bins=paper_bins(sparse.shape[0])).prepare(sparse)
     twin = Part(sparse, held, part.y_train, part.y_test, prepared, part.loss)
     found = run_cell(Cell("constant", 30, 0), twin, Budget("iterations", 60), 0.0)
     dense = Part(
         sparse.toarray(), held.toarray(), part.y_train, part.y_test,
-        Stumps(max_bins="paper").prepare(sparse.toarray()), part.loss,
+        Stumps(max_bins=paper_bins(sparse.shape[0])).prepare(sparse.toarray()), part.loss,
     )  # fmt: skip
     expected = run_cell(Cell("constant", 30, 0), dense, Budget("iterations", 60), 0.0)
     assert_allclose(found["test_loss"], expected["test_loss"], rtol=1e-9)
@@ -126,7 +127,7 @@ def test_optimum_where_features_depend_on_each_other():
     X = np.hstack(blocks)
     y = np.where(rng.random(1500) < 0.3 + 0.4 * X[:, 0], 1.0, -1.0)
     sparse = scipy.sparse.csr_array(X)
-    prepared = Stumps(max_bins="paper").prepare(sparse)
+    prepared = Stumps(max_bins=paper_bins(sparse.shape[0])).prepare(sparse)
     part = Part(sparse, sparse, y, y, prepared, Logistic(1e-4))
     columns = np.hstack([np.ones((1500, 1)), X])
     z = np.zeros(columns.shape[1])

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,52 +16,44 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.team import check_n_jobs
-from .._core.validation import check_count, check_option, check_positive
+from .._core.validation import check_count
 from ..data.input import InputSchema
 from ..engines.problem import with_offset
-from ..engines.quadratic.runs import loss_obstacle
 from ..learners import LearnerFamily, Monotone, Stumps
 from ..learners.base import Additive
 from ..losses import Loss
-from ..selection import RandomThresholds, SelectionRule, check_selection
-from ..steps import NewtonStep, StepRule, check_step, default_step
-from ..training import Boosted, LogProgress, ProgressBar, RunState, Trace, boost
-from ..training.budget import gram_budget
+from ..training import LogProgress, ProgressBar, RunState, Trace
 from ..training.callbacks import in_joblib
-from ..training.means import bins_of_thresholds, can_be_dense, can_be_plain
-from ..training.stopping import best_iteration
+from ..training.plan import Plan, Way, facts_of, resolve, wants_folds
+from ..training.plan.rules import LEAST_ROWS_OF_CATEGORY, MOST_CATEGORIES
+from .carry_out import Job, carry_out
+from .convergence import warn_if_unfinished
+from .documents import FIT
 from .empty_columns import among_all, columns_to_fit
 from .fitted_model import FittedModelMixin
-from .folds import FoldPlan
-from .habits import explain_unknown
-from .holdout import ROWS_OF_MEAN, StoppingPlan, TrainingRows
+from .folds import assign_folds
+from .habits import explain_unknown, names_ours
+from .holdout import TrainingRows
 from .routing import RoutesGroupsMixin
 from .rows import accepts_missing, check_held_rows, check_labels, check_offset, check_rows
 
-SHORT_STEPS = 0.2
-"""``learning_rate="auto"``, where longer steps would follow the noise."""
-LONG_STEPS = 0.5
-"""The same for means of several runs from `ROWS_OF_MEAN` rows on."""
-SHORT_STEPS_OF_CLASSES, LONG_STEPS_OF_CLASSES = 0.4, 1.0
-"""The same for several classes, below `ROWS_OF_MEAN` rows and from there on."""
-STEPS_OF_THRESHOLDS = 0.05
-"""The same with ``selection="thresholds"`` and the squared loss: steps that are chosen from few
-splits are many and cheap."""
-LEAST_ROWS = 5
-"""``min_weight_fraction_leaf="auto"``, as rows of a side, with the squared loss from `ROWS_OF_MEAN`
-rows on."""
 
+class _Given(NamedTuple):
+    """What else `fit` may be given of the rows."""
 
-LEAST_ROWS_OF_CATEGORY, MOST_CATEGORIES = 5, 255
-"""Rows of a category that has a level of its own, and how many of a feature have one."""
+    offset: Any
+    groups: Any
+    X_val: Any
+    y_val: Any
+    sample_weight_val: Any
+    offset_val: Any
 
 
 class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
     """Parameters, the fit of a score, and the score of new rows."""
 
     input_: InputSchema
-    _long_steps, _many_rows = SHORT_STEPS, 0
-    """``learning_rate="auto"`` of a single run from so many rows on."""
+    plan_: Plan
 
     def __init__(
         self,
@@ -159,44 +151,129 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
     def _paper_extras(cls) -> dict[str, Any]:
         return {}
 
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any, given: _Given) -> TrainingRows:
+        """Checked rows; what they tell of the input is stored in the estimator."""
+        raise NotImplementedError
+
     def _resolve_loss(self, rows: TrainingRows) -> Loss:
         raise NotImplementedError
 
-    def _learner_family(self, loss: Loss, n_rows: int) -> LearnerFamily:
-        family = self._plain_family(loss, n_rows)
-        categorical = np.flatnonzero(self.input_.categorical)
-        return family.with_categorical(tuple(categorical.tolist())) if len(categorical) else family
+    @names_ours
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        groups: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        offset_val: Any = None,
+        resume: Any = None,
+    ) -> Self:
+        given = _Given(offset, groups, X_val, y_val, sample_weight_val, offset_val)
+        with all_or_nothing(self):
+            rows = self._training_rows(X, y, sample_weight, given)
+            interrupted = self._fit_score(rows, self._resolve_loss(rows), resume)
+        if interrupted:
+            raise KeyboardInterrupt
+        warn_if_unfinished(self)
+        return self
 
-    def _plain_family(self, loss: Loss, n_rows: int) -> LearnerFamily:
-        if isinstance(self.learner, LearnerFamily):
-            return self.learner
-        check_option(self.learner, "learner", ["stumps"])
-        return Stumps(
-            max_bins=self.max_bins,
-            binning=self.binning,  # type: ignore[arg-type]
-            min_weight_fraction_leaf=self._least_share(loss, n_rows),
-            smooth=True,
-            min_frequency=LEAST_ROWS_OF_CATEGORY,
-            max_categories=MOST_CATEGORIES,
+    fit.__doc__ = FIT
+
+    def plan(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        groups: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        offset_val: Any = None,
+        resume: Any = None,
+    ) -> Plan:
+        """What `fit` with the same arguments would do: the value of every setting and why, and the
+        engines that were considered. Nothing is fitted, and the estimator stays as it is."""
+        given = _Given(offset, groups, X_val, y_val, sample_weight_val, offset_val)
+        before = dict(self.__dict__)
+        try:
+            rows = self._training_rows(X, y, sample_weight, given)
+            return self._prepare(rows, self._resolve_loss(rows), resume, [0, 0]).plan
+        finally:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+
+    def _prepare(
+        self, rows: TrainingRows, loss: Loss, resume: Any, seeds: list[int] | None = None
+    ) -> Job:
+        """Rows to be fitted and the plan for them."""
+        check_labels(loss, rows)
+        columns = columns_to_fit(self, rows.X, resume)
+        if columns is not None:
+            rows = rows.of_columns(columns)
+        listeners, state = self._listeners(), self._state_to_resume(resume)
+        categorical = self.input_.categorical
+        facts = facts_of(
+            rows.X,
+            rows.y,
+            loss,
+            weight=rows.weight,
+            groups=rows.groups,
+            categorical=categorical if columns is None else categorical[columns],
+            classes=rows.stratified,
+            validation=rows.validation,
+            has_offset=rows.offset is not None,
+            goes_on=self._why_one_run(state, listeners),
+            engine_before=None if state is None else state.engine,
+            names=getattr(self, "feature_names_in_", None),
         )
+        parameters = self.get_params(deep=False)
+        fold, seeds = None, seeds or self._seeds_of_fit()
+        if wants_folds(parameters, facts):
+            fold = assign_folds(rows, self.cv, seeds[1])
+            facts = facts.with_folds(fold)
+        plan = resolve(parameters, facts)
+        return Job(plan, parameters, facts, rows, columns, fold, seeds, listeners, state)
 
-    def _least_share(self, loss: Loss, n_rows: int) -> float:
-        """The least share of the weight on a side of a split."""
-        least = self.min_weight_fraction_leaf
-        if not isinstance(least, str):
-            return least
-        if least != "auto":
-            raise ValueError(
-                f"min_weight_fraction_leaf={least!r} is not known; use a share from 0 to 0.5 or "
-                "'auto'."
-            )
-        if not loss.quadratic or n_rows < ROWS_OF_MEAN:
-            return 0.0
-        return (LEAST_ROWS - 0.5) / n_rows  # shares of whole rows are rounded
+    def _why_one_run(self, state: RunState | None, listeners: list[Any]) -> str | None:
+        """Why the mean of several runs is out of the question; None if it is not."""
+        if self.warm_start:
+            return "warm_start=True goes on with one run"
+        if state is not None:
+            return "resume goes on with one run"
+        needy = (one for one in listeners if getattr(one, "needs_one_run", False))
+        found = next(needy, None)
+        return None if found is None else f"the callback {type(found).__name__} looks at one run"
 
-    def _constrained_family(self, loss: Loss, n_rows: int) -> LearnerFamily:
+    def _seeds_of_fit(self) -> list[int]:
+        """Of the subsets, and of folds and rows that are held out."""
+        keeps = self.warm_start and not isinstance(self.random_state, numbers.Integral)
+        seeds: list[int] | None = getattr(self, "_seeds", None) if keeps else None
+        if seeds is None:
+            seeds = check_random_state(self.random_state).randint(2**31 - 1, size=2).tolist()
+        return seeds
+
+    def _family(self, way: Way) -> LearnerFamily:
         """The weak-learners that boosting chooses from: those that the constraints allow."""
-        family: Any = self._learner_family(loss, n_rows)
+        family: Any = self.learner
+        if not isinstance(family, LearnerFamily):
+            family = Stumps(
+                max_bins=way.max_bins,
+                binning=self.binning,  # type: ignore[arg-type]
+                min_weight_fraction_leaf=way.min_weight_fraction_leaf,
+                smooth=True,
+                min_frequency=LEAST_ROWS_OF_CATEGORY,
+                max_categories=MOST_CATEGORIES,
+            )
+        categorical = np.flatnonzero(self.input_.categorical)
+        if len(categorical):
+            family = family.with_categorical(tuple(categorical.tolist()))
         if self.monotone_constraints is None:
             return family
         if not family.monotone:
@@ -206,166 +283,49 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
             )
         return Monotone(family, self.monotone_constraints)
 
-    def _selection_rule(self, rows: TrainingRows, *, spread: bool = False) -> SelectionRule:
-        """The rule of a run; with ``spread``, "auto" are random thresholds where rows are few."""
-        return check_selection(
-            self.selection, self.subset_size, self.feature_weights, self.always_features,
-            shape=(len(rows.present), rows.X.shape[1]), spread=spread,
-        )  # fmt: skip
-
-    def _ways_to_a_mean(self, rows: TrainingRows, learner: Any, loss: Loss) -> list[dict[str, Any]]:
-        """Settings of the means of several runs that are fitted. Whether few random thresholds are
-        better differs much between sets with categories or missing values: there both are tried."""
-        rules = [self._selection_rule(rows)]
-        if learner.by_statistics and can_be_dense(rows.X):
-            spread = self._selection_rule(rows, spread=True)
-            if can_be_plain(rows.X, learner):
-                rules = [spread]
-            elif spread != rules[0]:
-                rules = [spread, *rules]
-        return [
-            {
-                "selection": rule,
-                "learning_rate": self._rate_of_mean(len(rows.present), rule, loss),
-                "learner": bins_of_thresholds(learner, rule, rows.X),
-            }
-            for rule in rules
-        ]
-
-    def _step_rule(self, loss: Loss) -> StepRule:
-        if self.step != "auto":
-            return check_step(self.step)
-        learner = self.learner
-        free = not isinstance(learner, LearnerFamily) or learner.free_leaves
-        return default_step(loss, free and self.monotone_constraints is None)
-
-    def _rate(self, n_rows: int, loss: Loss) -> float:
-        """The learning rate of a single run."""
-        if loss.outputs > 1:
-            many = n_rows >= ROWS_OF_MEAN
-            return self._given_rate(LONG_STEPS_OF_CLASSES if many else SHORT_STEPS_OF_CLASSES)
-        long = n_rows >= self._many_rows and not isinstance(self._step_rule(loss), NewtonStep)
-        return self._given_rate(self._long_steps if long else SHORT_STEPS)
-
-    def _rate_of_mean(self, n_rows: int, selection: SelectionRule, loss: Loss) -> float:
-        """The learning rate of the mean of several runs."""
-        if isinstance(selection, RandomThresholds) and loss.quadratic:
-            return self._given_rate(STEPS_OF_THRESHOLDS)
-        why = loss_obstacle(loss, self._step_rule(loss), SHORT_STEPS)
-        if self.engine != "auto" or why is not None or not loss.newton:
-            return self._rate(n_rows, loss)  # steps are those of a single run
-        return self._given_rate(LONG_STEPS if n_rows >= ROWS_OF_MEAN else SHORT_STEPS)
-
-    def _given_rate(self, auto: float) -> float:
-        if type(self.learning_rate) is str:
-            if self.learning_rate != "auto":
-                raise ValueError(
-                    f"learning_rate={self.learning_rate!r} is not known; use a number above 0 or "
-                    "'auto'."
-                )
-            return auto
-        return check_positive(self.learning_rate, "learning_rate")
-
-    def _fit_score(
-        self, rows: TrainingRows, loss: Loss, *, stratified: bool = False, resume: Any = None
-    ) -> bool:
-        """Boost on checked input and store what was fitted; whether Ctrl-C ended it."""
-        check_option(self.init, "init", ["zero", "best"])
-        check_option(self.engine, "engine", ["auto", "direct", "gram", "quadratic"])
-        check_labels(loss, rows)
-        n_features, columns = rows.X.shape[1], columns_to_fit(self, rows.X, resume)
-        if columns is not None:
-            rows = rows.of_columns(columns)
-        learner = self._constrained_family(loss, len(rows.present))
-        selection = self._selection_rule(rows)
-        state = self._state_to_resume(resume)
-        keeps_seeds = self.warm_start and not isinstance(self.random_state, numbers.Integral)
-        seeds = getattr(self, "_seeds", None) if keeps_seeds else None
-        if seeds is None:
-            seeds = check_random_state(self.random_state).randint(2**31 - 1, size=2).tolist()
-        plan = StoppingPlan(
-            self.early_stopping, self.validation_fraction, self.n_iter_no_change, self.tol
-        )
-        settings: dict[str, Any] = dict(
-            loss=loss,
-            learner=learner,
-            selection=selection,
-            step=self._step_rule(loss),
-            learning_rate=self._rate(len(rows.present), loss),
+    def _settings(self, job: Job, way: Way) -> dict[str, Any]:
+        """Arguments of `boost` that do not depend on the rows."""
+        return dict(
+            loss=job.facts.loss,
+            learner=self._family(way),
+            selection=way.selection,
+            step=way.step,
+            learning_rate=way.learning_rate,
             start_score=0.0 if self.init == "zero" else None,
             groups=self.groups,
             names=getattr(self, "feature_names_in_", None),
-            random_state=seeds[0],
+            random_state=job.seeds[0],
             n_jobs=check_n_jobs(self.n_jobs),
-            engine=self.engine,
-            gram_memory=gram_budget(rows.X, frugal=type(self.max_iter) is str)
-            if self.gram_memory is None
-            else check_count(self.gram_memory, "gram_memory"),
+            gram_memory=job.plan.gram_memory,
         )
-        listeners = self._listeners()
+
+    def _fit_score(self, rows: TrainingRows, loss: Loss, resume: Any) -> bool:
+        """Boost on checked input and store what was fitted; whether Ctrl-C ended it."""
+        n_features = rows.X.shape[1]
+        job = self._prepare(rows, loss, resume)
+        seed_again = job.state is not None and not isinstance(self.random_state, numbers.Integral)
+        done = carry_out(
+            job, self._settings, keep_state=bool(self.warm_start), keeps_seed=not seed_again
+        )
+        boosted = done.boosted
         self.__dict__.pop("cv_loss_", None)
-        check_option(self.ensemble, "ensemble", [True, False])
-        folds = FoldPlan(self.max_iter, self.cv, stratified, plan, seeds[1])
-        boosted = None
-        one_run = any(getattr(listener, "needs_one_run", False) for listener in listeners)
-        goes_on = self.warm_start or state is not None or one_run
-        if self.ensemble and not goes_on and folds.want_mean(rows):
-            ways = self._ways_to_a_mean(rows, learner, loss)
-            best = folds.best_mean(rows, [{**settings, **way} for way in ways], listeners)
-            if best is not None:
-                boosted, self.cv_loss_, selection = best
-        if boosted is None:
-            boosted = self._boost_once(rows, folds, settings, listeners, state)
-        self._run_state, self._seeds = boosted.state, seeds
+        if done.cv_loss is not None:
+            self.cv_loss_ = done.cv_loss
+        self.plan_ = job.plan
+        self._run_state, self._seeds = boosted.state, job.seeds
         self.has_offset_ = rows.offset is not None
         self.coverage_ = boosted.prepared.coverage(
             boosted.model, boosted.trace.path(boosted.best_iteration)
         )
-        found: tuple[Additive, Trace] = among_all(boosted, columns, n_features)
+        found: tuple[Additive, Trace] = among_all(boosted, job.columns, n_features)
         self.model_, self.trace_ = found
         self.n_iter_ = len(boosted.trace)
         self.best_iteration_ = boosted.best_iteration
         self.loss_ = loss
         self.intercept_ = boosted.model.intercept
         self.n_learners_ = boosted.prepared.layout.n_learners
-        self.subset_size_ = selection.size(boosted.prepared.layout)[0]
+        self.subset_size_ = done.way.selection.size(boosted.prepared.layout)[0]
         return boosted.interrupted
-
-    def _boost_once(
-        self,
-        rows: TrainingRows,
-        folds: FoldPlan,
-        settings: dict[str, Any],
-        listeners: list[Any],
-        state: RunState | None,
-    ) -> Boosted:
-        """One run: on all rows but those that are held out to stop it early."""
-        n_iter = folds.n_iter(rows)
-        if folds.hold_out(rows):
-            rows = folds.stopping.split(rows, folds.stratified, folds.seed)
-        if rows.kept is not None:
-            settings = {**settings, "learner": settings["learner"].restricted_to(rows.kept)}
-        if n_iter is None:
-            self.cv_loss_, from_statistics = folds.losses(rows, settings)
-            if from_statistics:  # the same iterates, and no other engine to compile
-                settings = {**settings, "engine": "gram"}
-            n_iter = max(1, best_iteration(self.cv_loss_))
-        # The seed of the run before, unless one is given: a generator has moved on since.
-        if state is not None and not isinstance(self.random_state, numbers.Integral):
-            settings = {**settings, "random_state": None}
-        return boost(
-            rows.X,
-            rows.y,
-            n_iter=n_iter,
-            weight=rows.weight,
-            offset=rows.offset,
-            validation=rows.validation,
-            early_stopping=folds.stopping.rule(rows, settings["learning_rate"]),
-            callbacks=listeners,
-            resume=state,
-            **settings,
-            keep_state=bool(self.warm_start),
-        )
 
     def _state_to_resume(self, path: Any) -> RunState | None:
         """The state of a checkpoint, or of the fit before if ``warm_start`` is set."""
@@ -399,23 +359,24 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         return listeners + shown
 
     def _given_validation(
-        self, X_val: Any, y_val: Any, sample_weight_val: Any, offset_val: Any, has_offset: bool
+        self, given: _Given, has_offset: bool
     ) -> tuple[Any, Any, NDArray[np.float64] | None, NDArray[np.float64] | None] | None:
         """Validation rows as arrays; None if there are none."""
-        given = {"sample_weight_val": sample_weight_val, "offset_val": offset_val}
-        if X_val is None and y_val is None:
-            for name, value in given.items():
-                if value is not None:
+        if given.X_val is None and given.y_val is None:
+            for name in ("sample_weight_val", "offset_val"):
+                if getattr(given, name) is not None:
                     raise ValueError(f"{name} is given without X_val and y_val.")
             return None
-        if X_val is None or y_val is None:
-            missing = "X_val" if X_val is None else "y_val"
+        if given.X_val is None or given.y_val is None:
+            missing = "X_val" if given.X_val is None else "y_val"
             raise ValueError(f"{missing} is missing: validation rows need both X_val and y_val.")
-        if (offset_val is not None) != has_offset:
+        if (given.offset_val is not None) != has_offset:
             first, second = ("offset", "offset_val") if has_offset else ("offset_val", "offset")
             raise ValueError(f"{first} is given without {second}: rows of both kinds need one.")
-        X_val, y_val, weight = check_held_rows(self, X_val, y_val, sample_weight_val)
-        return X_val, y_val, weight, self._check_offset(offset_val, len(y_val), "offset_val")
+        X_val, y_val, weight = check_held_rows(
+            self, given.X_val, given.y_val, given.sample_weight_val
+        )
+        return X_val, y_val, weight, self._check_offset(given.offset_val, len(y_val), "offset_val")
 
     def _check_offset(
         self, given: Any, n_rows: int, name: str = "offset"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,9 @@ from .._core.validation import check_not_negative
 from ..losses import Exponential, Logistic, Loss, Ridged
 from ..losses.base import check_loss
 from ..training import Validation
-from .base import BaseRGBM, all_or_nothing
+from .base import BaseRGBM
 from .class_weight import apply_class_weight
-from .convergence import warn_if_unfinished
-from .documents import ATTRIBUTES, FIT, PARAMETERS
+from .documents import ATTRIBUTES, PARAMETERS
 from .habits import names_ours
 from .holdout import TrainingRows
 from .rows import check_groups, check_training_rows
@@ -53,8 +52,6 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
     >>> bool(model.score(X, y) > 0.97)
     True
     """
-
-    _long_steps, _many_rows = 1.0, 1000
 
     @names_ours
     def __init__(
@@ -151,53 +148,27 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         codes = self._class_codes(y).astype(np.float64)
         return 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes
 
-    @names_ours
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        offset: Any = None,
-        groups: Any = None,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-        offset_val: Any = None,
-        resume: Any = None,
-    ) -> Self:
-        with all_or_nothing(self):
-            X, y, weight = check_training_rows(self, X, y, sample_weight)
-            with np.errstate(invalid="ignore"):  # it casts to integers, which 1e300 is not
-                check_classification_targets(y)
-            # Rows without weight are not there.
-            self.classes_ = np.unique(y if weight is None else y[weight > 0])
-            if len(self.classes_) == 1:
-                raise ValueError(
-                    f"y has only one class, {self.classes_[0]!r}, among the rows with positive "
-                    "weight; a classifier needs two classes."
-                )
-            codes = self._class_codes(y)
-            weight = apply_class_weight(self.class_weight, self.classes_, codes, weight)
-            offset = self._check_offset(offset, len(y))
-            held = self._given_validation(
-                X_val, y_val, sample_weight_val, offset_val, offset is not None
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any, given: Any) -> TrainingRows:
+        X, y, weight = check_training_rows(self, X, y, sample_weight)
+        with np.errstate(invalid="ignore"):  # it casts to integers, which 1e300 is not
+            check_classification_targets(y)
+        # Rows without weight are not there.
+        self.classes_ = np.unique(y if weight is None else y[weight > 0])
+        if len(self.classes_) == 1:
+            raise ValueError(
+                f"y has only one class, {self.classes_[0]!r}, among the rows with positive "
+                "weight; a classifier needs two classes."
             )
-            validation = None
-            if held is not None:
-                check_known_classes(held[1], self.classes_)
-                validation = Validation(held[0], self._encode_labels(held[1]), *held[2:])
-            labels, parts = self._encode_labels(y), check_groups(groups, len(y))
-            rows = TrainingRows(X, labels, weight, validation, offset, parts)
-            interrupted = self._fit_score(
-                rows, self._resolve_loss(rows), stratified=True, resume=resume
-            )
-        if interrupted:
-            raise KeyboardInterrupt
-        warn_if_unfinished(self)
-        return self
-
-    fit.__doc__ = FIT.format(labels="labels")
+        codes = self._class_codes(y)
+        weight = apply_class_weight(self.class_weight, self.classes_, codes, weight)
+        offset = self._check_offset(given.offset, len(y))
+        held = self._given_validation(given, offset is not None)
+        validation = None
+        if held is not None:
+            check_known_classes(held[1], self.classes_)
+            validation = Validation(held[0], self._encode_labels(held[1]), *held[2:])
+        labels, parts = self._encode_labels(y), check_groups(given.groups, len(y))
+        return TrainingRows(X, labels, weight, validation, offset, parts, stratified=True)
 
     def decision_function(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
         """The additive score of every row, positive for ``classes_[1]``; with more than two

@@ -8,7 +8,6 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from ..training.stopping import best_iteration
-from .folds import MOST_ITERATIONS, MOST_ROUNDS
 
 
 def warn_if_unfinished(estimator: Any) -> None:
@@ -23,7 +22,7 @@ def warn_if_unfinished(estimator: Any) -> None:
             f"or close to it. With loss={estimator.loss_!r} and labels of this size, the features "
             "may say nothing of y; otherwise look at the loss, its scale, and learning_rate."
         )
-    elif isinstance(estimator.max_iter, str) and len(held) - 1 in (MOST_ITERATIONS, MOST_ROUNDS):
+    elif isinstance(estimator.max_iter, str) and len(held) - 1 == estimator.plan_.ways[0].n_iter:
         _warn(
             f"The fit ended at its limit of {len(held) - 1:,} iterations, before the loss of the "
             "rows that were held out had settled: a longer one may be better. Use a larger "

@@ -153,12 +153,14 @@ ATTRIBUTES = """
     intercept_ : the score that the iterations started from.
     n_learners_ : K, the number of weak-learners.
     subset_size_ : t as a number.
+    plan_ : the value of every setting of the fit, given or by which rule, the engines that were
+        considered, and what changed on the way; ``plan(X, y)`` says it without a fit.
     n_features_in_, feature_names_in_ : as in scikit-learn.
     input_ : names of the features and labels of their categories.
 """
 
 
-FIT = """Fit the model to the rows of X and their {labels} y, optionally with weights.
+FIT = """Fit the model to the rows of X and their labels y, optionally with weights.
 
         ``sample_weight`` are any numbers that are not negative; a row without weight is not there.
         Rules of ``"auto"`` and folds count rows, whatever their weights.

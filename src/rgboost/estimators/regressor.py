@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,8 @@ from ..losses import (
 )
 from ..losses.base import check_loss
 from ..training import Validation
-from .base import BaseRGBM, all_or_nothing
-from .convergence import warn_if_unfinished
-from .documents import ATTRIBUTES, FIT, PARAMETERS
+from .base import BaseRGBM
+from .documents import ATTRIBUTES, PARAMETERS
 from .habits import names_ours
 from .holdout import TrainingRows
 from .rows import check_groups, check_training_rows
@@ -148,39 +147,15 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         ridge = check_not_negative(self.ridge, "ridge")
         return Ridged(loss, ridge) if ridge and loss is not self.loss else loss  # type: ignore[arg-type]
 
-    @names_ours
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        offset: Any = None,
-        groups: Any = None,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-        offset_val: Any = None,
-        resume: Any = None,
-    ) -> Self:
-        with all_or_nothing(self):
-            X, y, weight = check_training_rows(self, X, y, sample_weight, y_numeric=True)
-            offset = self._check_offset(offset, len(y))
-            held = self._given_validation(
-                X_val, y_val, sample_weight_val, offset_val, offset is not None
-            )
-            validation = None
-            if held is not None:
-                validation = Validation(held[0], held[1].astype(np.float64), *held[2:])
-            labels, parts = y.astype(np.float64), check_groups(groups, len(y))
-            rows = TrainingRows(X, labels, weight, validation, offset, parts)
-            interrupted = self._fit_score(rows, self._resolve_loss(rows), resume=resume)
-        if interrupted:
-            raise KeyboardInterrupt
-        warn_if_unfinished(self)
-        return self
-
-    fit.__doc__ = FIT.format(labels="responses")
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any, given: Any) -> TrainingRows:
+        X, y, weight = check_training_rows(self, X, y, sample_weight, y_numeric=True)
+        offset = self._check_offset(given.offset, len(y))
+        held = self._given_validation(given, offset is not None)
+        validation = None
+        if held is not None:
+            validation = Validation(held[0], held[1].astype(np.float64), *held[2:])
+        labels, parts = y.astype(np.float64), check_groups(given.groups, len(y))
+        return TrainingRows(X, labels, weight, validation, offset, parts)
 
     def predict(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
         """Predicted responses. ``offset`` is added to the score of every row; without it, it is 0

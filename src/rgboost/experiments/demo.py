@@ -18,6 +18,7 @@ from ..selection import RandomGroups
 from ..steps import ConstantStep
 from ..theory import optimal_loss
 from ..training import Trace, Validation, boost
+from ..training.plan import paper_bins
 from .protocol import geometric_grid
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
@@ -38,7 +39,7 @@ def run_demo(n_iter: int = N_ITER, on_start: Any = None) -> tuple[list[DemoRun],
     split = train_test_split(X, y, test_size=0.2, random_state=0)
     X_train, X_test, y_train, y_test = (np.ascontiguousarray(part) for part in split)
     loss = Logistic(1e-4)
-    learner = Stumps(max_bins="paper")
+    learner = Stumps(max_bins=paper_bins(len(X_train)))
     runs = []
     for t in geometric_grid(X.shape[1]):
         if on_start is not None:

@@ -24,6 +24,7 @@ from ..learners import LearnerFamily, Stumps
 from ..learners.base import Prepared
 from ..losses import Logistic, Loss, Squared
 from ..steps import ConstantStep, LineSearch, StepRule
+from ..training.plan import paper_bins
 
 GAPS = (1e-1, 1e-2, 1e-3)
 """Optimality gaps of the mean training loss whose time and epochs are reported."""
@@ -202,5 +203,5 @@ def split(data: Dataset, seed: int) -> Part:
     if data.task == "regression":
         centre, scale = float(y_train.mean()), float(y_train.std()) or 1.0
         y_train, y_test = (y_train - centre) / scale, (y_test - centre) / scale
-    prepared = Stumps(max_bins="paper").prepare(X_train)
+    prepared = Stumps(max_bins=paper_bins(X_train.shape[0])).prepare(X_train)
     return Part(X_train, X_test, y_train, y_test, prepared, loss_of(data.task))

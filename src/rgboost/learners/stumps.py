@@ -26,18 +26,6 @@ from .some_rows import on_some_rows
 from .sparse_stumps import SparseStumps
 from .splits import make_splits, split_type
 
-PAPER_BINS = 100
-PAPER_ROWS = 10_000
-
-ROWS_PER_BIN, FEWEST_BINS = 50, 32
-"""Bins of a few rows follow their noise; see docs/defaults.md."""
-BINS_OF_MANY, BINS_OF_FEW, MOST_AUTO_BINS = 255, 512, 2047
-"""The most bins of ``max_bins="auto"``: what a byte holds; for few rows of few numbers; and for
-many rows of features that have few values, but for some."""
-FEW_SPLITS, FEW_ROWS = 4800, 100_000
-_SAMPLE = 10_000
-"""Rows by which features with few values are told."""
-
 _LEAST = "min_weight_fraction_leaf"
 
 
@@ -51,13 +39,10 @@ class Stumps(LearnerFamily):
         ``"free"``: the two values are the best ones for the residual, the unit vector in the span
         of the two indicators that has the largest inner product with it (CART; the authors'
         code). ``"signed"``: the values are +1 and -1, up to scale (equation weak-learn-stmps).
-    max_bins : int, None, "auto" or "paper"
+    max_bins : int or None
         Bins per feature, from 2 to 65,536: one threshold fewer than bins. None: a threshold
-        between every two distinct values, up to 65,535. ``"auto"``: one bin for 50 rows, at least
-        32 and at most 255. But up to 512 if that makes at most 4,800 splits of numbers and there
-        are at most 100,000 rows; and above 100,000 rows (dense) up to 2,047 if features with more
-        than 255 values have at most 4,800 splits then. ``"paper"``:
-        100 bins above 10,000 rows, else None.
+        between every two distinct values, up to 65,535. The estimators choose a number by the
+        rows; see `rgboost.training.plan`.
     binning : {"quantile", "hybrid"}
         Thresholds at quantiles, or half of them at quantiles and half evenly spaced between
         smallest and largest value, which keeps the tails of skewed features apart.
@@ -83,7 +68,7 @@ class Stumps(LearnerFamily):
     """
 
     leaves: Literal["free", "signed"] = "free"
-    max_bins: int | Literal["auto", "paper"] | None = 255
+    max_bins: int | None = 255
     binning: BinningKind = "quantile"
     categorical: tuple[int, ...] = ()
     min_weight_fraction_leaf: float = 0.0
@@ -103,12 +88,12 @@ class Stumps(LearnerFamily):
         check_count(self.min_frequency, "min_frequency", at_least=1)
         if self.max_categories is not None:
             check_count(self.max_categories, "max_categories", at_least=2)
-        if self.max_bins is None or self.max_bins in ("auto", "paper"):
+        if self.max_bins is None:
             return
         if isinstance(self.max_bins, str):
             raise TypeError(
-                f"max_bins must be an integer, got {self.max_bins!r}; use a number, None for every "
-                "distinct value, 'auto' or 'paper'."
+                f"max_bins must be an integer, got {self.max_bins!r}; use a number, or None for "
+                "every distinct value; an estimator takes 'auto' and 'paper', too."
             )
         if check_count(self.max_bins, "max_bins", at_least=2) > MOST_BINS:
             raise ValueError(
@@ -123,32 +108,6 @@ class Stumps(LearnerFamily):
     def with_categorical(self, features: tuple[int, ...]) -> Stumps:
         return replace(self, categorical=features)
 
-    def bins_for(self, X: Any) -> int | None:
-        """The most bins of a feature of numbers; None for every value."""
-        n_rows = X.shape[0]
-        if self.max_bins == "paper":
-            return PAPER_BINS if n_rows > PAPER_ROWS else None
-        if self.max_bins != "auto":
-            return self.max_bins
-        most = BINS_OF_MANY
-        if n_rows > FEW_ROWS and not scipy.sparse.issparse(X):
-            rich = self._count_rich(X)
-            most = max(most, min(MOST_AUTO_BINS, FEW_SPLITS // max(1, rich)))
-        elif n_rows <= FEW_ROWS:
-            numeric = X.shape[1] - len(self.categorical)
-            most = max(most, min(BINS_OF_FEW, FEW_SPLITS // max(1, numeric)))
-        return min(max(n_rows // ROWS_PER_BIN, FEWEST_BINS), most)
-
-    def _count_rich(self, X: NDArray[np.float64]) -> int:
-        """How many numeric features have more values than a byte holds, among some of the rows."""
-        some = X[:: -(-len(X) // _SAMPLE)]
-        count = 0
-        for g in np.setdiff1d(np.arange(X.shape[1]), self.categorical):
-            count += len(np.unique(some[:, g])) > BINS_OF_MANY
-            if count * BINS_OF_MANY > FEW_SPLITS:  # one more makes no difference
-                break
-        return count
-
     def prepare(
         self,
         X: Any,
@@ -160,7 +119,7 @@ class Stumps(LearnerFamily):
     ) -> PreparedStumps | PreparedMixedStumps:
         missing = columns_with_missing(X)
         mixed = bool(self.categorical) or bool(missing.any())
-        plan = make_plan(self.bins_for(X), self.binning)
+        plan = make_plan(self.max_bins, self.binning)
         total = float(X.shape[0]) if weight is None else float(weight.sum())
         lightest = self.min_weight_fraction_leaf * total
         arrays: Any

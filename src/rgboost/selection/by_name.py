@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from .always import RandomLearnersAndAlways
 from .rules import AllLearners, RandomGroup, RandomGroups, RandomLearners, SelectionRule
@@ -12,27 +11,15 @@ from .subset_size import SubsetSize
 from .thresholds import RandomThresholds
 from .weighted import WeightedGroups
 
-MANY_ROWS = 10_000
-"""From so many rows on ``selection="auto"`` is ``"learners"``."""
-ROWS_PER_THRESHOLD = 150
-"""``selection="thresholds"`` looks at one for every so many rows, but at least at as many as half
-the square root of the number of features: the more rows, the less the best of many follows the
-noise."""
-
 
 def check_selection(
     selection: str | SelectionRule,
-    subset_size: SubsetSize | Literal["auto"],
+    subset_size: SubsetSize,
     feature_weights: Any = None,
     always_features: Sequence[int | str] | None = None,
-    *,
-    shape: tuple[int, int] = (0, 0),
-    spread: bool = False,
 ) -> SelectionRule:
-    """A rule from its name ("auto", "all", "learners", "group", "groups", "thresholds") and t, or
-    the rule itself.
-
-    ``shape`` are the numbers of rows and features; with ``spread``, "auto" may be "thresholds".
+    """A rule from its name ("all", "learners", "group", "groups", "thresholds") and t, or the rule
+    itself.
 
     With weights, or features that are always in J, "group" and "groups" are `WeightedGroups`; with
     such features "learners" is `RandomLearnersAndAlways`.
@@ -42,9 +29,6 @@ def check_selection(
             f"feature_weights need selection='group' or 'groups', got selection={selection!r}; "
             "a rule object has its own (see WeightedGroups)."
         )
-    if selection == "auto":
-        few = spread and shape[0] < MANY_ROWS and subset_size == "auto"
-        selection = "thresholds" if few and always_features is None else "learners"
     if always_features is not None and selection not in ("learners", "group", "groups"):
         raise ValueError(
             "always_features need selection='learners', 'group' or 'groups', got "
@@ -53,8 +37,6 @@ def check_selection(
     if isinstance(selection, SelectionRule):
         return selection
     always, t = tuple(always_features or ()), subset_size
-    if t == "auto":
-        t = threshold_count(*shape) if selection == "thresholds" else "sqrt"
     if always and selection == "learners":
         return RandomLearnersAndAlways(t, always)
     if always or feature_weights is not None:
@@ -73,8 +55,3 @@ def check_selection(
         f"selection={selection!r} is not known; use 'auto', 'all', 'learners', 'group', 'groups' "
         "(Types 0 to 3), 'thresholds' or a rule from rgboost.selection."
     )
-
-
-def threshold_count(n_rows: int, n_features: int) -> int:
-    """How many ``selection="thresholds"`` looks at."""
-    return max(1, math.isqrt(n_features) // 2, n_rows // ROWS_PER_THRESHOLD)

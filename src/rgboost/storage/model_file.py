@@ -20,6 +20,7 @@ from ..data.input import InputSchema
 from ..losses import Loss
 from ..model import ClassStumpModel, Coverage, StumpModel
 from ..training import Trace
+from ..training.plan import Plan
 from .container import read_container, write_container
 from .values import NOT_STORED, NotStorable, Tensors, decode, encode
 
@@ -87,6 +88,7 @@ FITTED: dict[str, Fitted] = {
     "trace_": Fitted(is_a(Trace)),
     "coverage_": Fitted(is_a(Coverage)),
     "cv_loss_": Fitted(is_losses, optional=True),
+    "plan_": Fitted(is_a(Plan), optional=True),
 }
 
 
@@ -106,6 +108,8 @@ def write_model(
             "format: delete it, or use pickle or skops."
         )
     _check_fitted(fitted)
+    if "plan_" in fitted:
+        fitted["plan_"] = fitted["plan_"].to_dict()
     parameters = estimator.get_params(deep=False).items()
     tensors: Tensors = {}
     document = {
@@ -153,11 +157,20 @@ def _read(document: dict[str, Any], tensors: Tensors, kinds: Mapping[str, type])
     for name in sorted(tensors):
         raise StorageError(f"It has the unknown tensor {name[:60]!r}.")
     require(is_classifier(estimator) == ("classes_" in fitted), "fitted.classes_")
+    if "plan_" in fitted:
+        fitted["plan_"] = _plan(fitted["plan_"])
     _check_fitted(fitted)
     if fitted["input_"].names is not None:
         fitted["feature_names_in_"] = fitted["input_"].names
     vars(estimator).update(fitted)
     return estimator
+
+
+def _plan(values: Any) -> Plan:
+    try:
+        return Plan.from_dict(values)
+    except Exception as error:  # of types that no check expected
+        raise StorageError(f"Its value fitted.plan_ is not valid: {error}") from error
 
 
 def _check_fitted(fitted: Mapping[str, Any]) -> None:

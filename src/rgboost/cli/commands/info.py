@@ -6,15 +6,31 @@ import importlib.metadata
 import os
 import platform
 import sys
+from pathlib import Path
+from typing import Annotated, Any
 
+import typer
+
+from ..files.models import load_model
 from ..show.output import AsJson, print_json, print_lines
 
 NEEDED = ("rgboost", "numpy", "scipy", "scikit-learn", "numba", "narwhals", "safetensors")
 OPTIONAL = ("pandas", "pyarrow", "polars", "matplotlib", "pooch")
 
 
-def info(as_json: AsJson = False) -> None:
-    """Versions and settings, for a bug report."""
+def info(
+    model: Annotated[
+        Path | None, typer.Argument(help="A model that rgboost fit has stored.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Versions and settings, for a bug report; or what a stored model is, and by which plan.
+
+    rgboost info model.rgb
+    """
+    if model is not None:
+        _about(load_model(model), as_json)
+        return
     from ...data.cache import cache_dir
 
     facts = {
@@ -25,6 +41,29 @@ def info(as_json: AsJson = False) -> None:
         "data sets": os.environ.get("RGBOOST_DATA") or str(cache_dir()),
         "compiled code": os.environ.get("NUMBA_CACHE_DIR") or "beside the sources",
     }
+    _show(facts, as_json)
+
+
+def _about(estimator: Any, as_json: bool) -> None:
+    """A stored model: what it is, and every setting of its fit."""
+    facts = {
+        "estimator": type(estimator).__name__,
+        "loss": repr(estimator.loss_),
+        "features": estimator.n_features_in_,
+        "weak-learners": estimator.n_learners_,
+        "best iteration": f"{estimator.best_iteration_:,} of {estimator.n_iter_:,}",
+        "engine": estimator.trace_.engine,
+    }
+    plan = getattr(estimator, "plan_", None)
+    if as_json:
+        print_json({**facts, "plan": None if plan is None else plan.to_dict()})
+        return
+    _show(facts, False)
+    if plan is not None:
+        print_lines(["", *str(plan).splitlines()])
+
+
+def _show(facts: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(facts)
     else:

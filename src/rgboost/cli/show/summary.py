@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...training.plan import Plan
 from ..files.models import is_classifier
 from .output import columns
 
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
     from ...data.readers import Table
 
 MOST_IMPORTANT = 10
+WHAT_MATTERS = (
+    "selection", "learning_rate", "iterations by", "n_runs", "max_bins", "engine",
+)  # fmt: skip
+"""Settings that a person may want to know of, if rules set them."""
 
 
 def summarise(
@@ -34,6 +40,7 @@ def summarise(
         "train_loss": trace.train_loss[best],
         "validation_loss": None if held is None else held[best],
         "engine": trace.engine,
+        "plan": estimator.plan_.to_dict(),
         "seconds": seconds,
         "importances": dict(most_important(estimator)),
         "model": str(out),
@@ -63,10 +70,17 @@ def summary_lines(found: dict[str, Any]) -> list[str]:
         ("seconds", f"{found['seconds']:.2f} ({found['engine']} engine)"),
     ]
     lines = [f"{name:<16}{value}" for name, value in facts]
+    lines += ["plan", *plan_lines(Plan.from_dict(found["plan"]))]
     if found["importances"]:
         lines.append("most important")
         lines += columns([(_cut(n), f"{v:.4g}") for n, v in found["importances"].items()])
     return [*lines, f"{'model':<16}{found['model']} ({found['bytes']:,} bytes)"]
+
+
+def plan_lines(plan: Plan, names: Iterable[str] | None = WHAT_MATTERS) -> list[str]:
+    """What matters of a plan, and its events."""
+    told = [*plan.lines(names), *(f"event: {event}" for event in plan.events)]
+    return [f"  {line}" for line in told]
 
 
 def _cut(name: str, most: int = 50) -> str:

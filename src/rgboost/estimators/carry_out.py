@@ -1,0 +1,159 @@
+"""From a plan to the outcome of its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from ..data.mixed_bins import columns_with_missing
+from ..engines.problem import rows_of
+from ..steps import NewtonGain
+from ..training import Boosted, EarlyStopping, RunState, boost
+from ..training.plan import Facts, Plan, Way, resolve
+from ..training.plan.rules import FOLDS, HELD
+from ..training.stopping import best_iteration
+from .folds import check_folds
+from .holdout import TrainingRows, hold_out
+
+Settings = dict[str, Any]
+
+
+@dataclass
+class Job:
+    """Rows, and the plan for them. ``fold`` has the number of each row's fold, if the plan has
+    folds; ``columns`` are those of the input that the rows have, None: all."""
+
+    plan: Plan
+    parameters: dict[str, Any]
+    facts: Facts
+    rows: TrainingRows
+    columns: NDArray[np.int64] | None
+    fold: NDArray[np.int64] | None
+    seeds: list[int]
+    listeners: list[Any]
+    state: RunState | None
+
+
+@dataclass
+class Done:
+    """What came of it: ``way`` are the settings of the model."""
+
+    boosted: Boosted
+    way: Way
+    cv_loss: NDArray[np.float64] | None = None
+
+
+def carry_out(job: Job, settings: Callable[[Job, Way], Settings], **once: bool) -> Done:
+    """The mean of several runs, or one run; what did not go as planned is an event of the plan."""
+    if not job.plan.mean:
+        return one_run(job, settings, **once)
+    try:
+        return best_mean(job, settings)
+    except MemoryError:
+        job.plan = resolve({**job.parameters, "ensemble": False}, job.facts)
+        job.plan.events.append("The system refused memory for several runs: there is one.")
+        return one_run(job, settings, **once)
+
+
+def best_mean(job: Job, settings: Callable[[Job, Way], Settings]) -> Done:
+    """Of the means of all ways, the one with the smallest loss of rows that are held out."""
+    best: Done | None = None
+    for way in job.plan.ways:
+        try:
+            boosted = _mean(job, way, settings(job, way))
+        except KeyboardInterrupt:  # before the first iteration
+            if best is None:
+                raise
+            return replace(best, boosted=replace(best.boosted, interrupted=True))
+        job.plan.events += boosted.events
+        losses = boosted.trace.validation_loss
+        assert losses is not None
+        if best is None or best.cv_loss is None or losses.min() < best.cv_loss.min():
+            best = Done(boosted, way, losses.copy())
+        if boosted.interrupted or boosted.asked_to_stop:
+            return replace(best, boosted=replace(best.boosted, interrupted=boosted.interrupted))
+    assert best is not None
+    if len(job.plan.ways) > 1:
+        job.plan.events.append(f"{best.way.selection!r} had the smaller loss of held-out rows.")
+    return best
+
+
+def _mean(job: Job, way: Way, settings: Settings) -> Boosted:
+    """The mean of the folds' models."""
+    folds = _with_folds(job, settings)
+    if way.engine == "direct" and scipy.sparse.issparse(folds["X"]):
+        folds["X"] = folds["X"].toarray()
+    if way.newton:
+        folds["step"] = NewtonGain()
+    rule = EarlyStopping(way.patience or way.n_iter, job.parameters["tol"])
+    return boost(
+        **folds, n_iter=way.n_iter, engine=way.engine, early_stopping=rule, callbacks=job.listeners
+    )
+
+
+def one_run(
+    job: Job,
+    settings_of: Callable[[Job, Way], Settings],
+    *,
+    keep_state: bool = False,
+    keeps_seed: bool = True,
+) -> Done:
+    """One run: on all rows but those that are held out to stop it early."""
+    plan, rows = job.plan, job.rows
+    (way,) = plan.ways
+    settings = settings_of(job, way)
+    engine: Any = way.engine if job.state is None else job.parameters["engine"]
+    n_iter, rule, losses = way.n_iter, None, None
+    if way.patience is not None:
+        rule = EarlyStopping(way.patience, job.parameters["tol"])
+    if plan.judge == HELD:
+        rows = hold_out(rows, job.parameters["validation_fraction"], job.seeds[1])
+        settings["learner"] = settings["learner"].restricted_to(rows.kept)
+        if job.facts.missing.any() and not columns_with_missing(rows.X).any():
+            engine = "direct"  # all missing values are held out
+    elif plan.judge == FOLDS:
+        assert plan.cv_engine is not None
+        folds = _with_folds(job, settings)
+        found = boost(**folds, n_iter=n_iter, engine=plan.cv_engine, early_stopping=rule)
+        if found.interrupted:
+            raise KeyboardInterrupt
+        losses = found.trace.validation_loss
+        assert losses is not None
+        n_iter, rule = max(1, best_iteration(losses)), None
+    if not keeps_seed:  # that of the run before: a generator has moved on since
+        settings["random_state"] = None
+    boosted = boost(
+        rows.X,
+        rows.y,
+        n_iter=n_iter,
+        weight=rows.weight,
+        offset=rows.offset,
+        validation=rows.validation,
+        early_stopping=rule,
+        callbacks=job.listeners,
+        resume=job.state,
+        keep_state=keep_state,
+        engine=engine,
+        **settings,
+    )
+    plan.events += boosted.events
+    return Done(boosted, way, losses)
+
+
+def _with_folds(job: Job, settings: Settings) -> Settings:
+    """Arguments of `boost` for several runs, without the rows that have no weight."""
+    rows, fold = job.rows, job.fold
+    assert fold is not None
+    X, y, weight, offset = rows.X, rows.y, rows.weight, rows.offset
+    if weight is not None and len(rows.present) < len(y):
+        present = weight > 0
+        X, y, weight, fold = X[present], y[present], weight[present], fold[present]
+        offset = rows_of(offset, present)
+        settings = {**settings, "learner": settings["learner"].restricted_to(present)}
+    fold = check_folds(fold, y if settings["loss"].outputs > 1 else None)
+    return {"X": X, "y": y, "fold": fold, "weight": weight, "offset": offset, **settings}

@@ -1,0 +1,296 @@
+"""Which engine runs a fit: what keeps each of them from it, and which is expected to be fastest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+from ...engines.quadratic.runs import STEEPEST, loss_obstacle
+from ...selection import RandomThresholds, SelectionRule
+from ...statistics.memory import MOST_BINS
+from ...steps import LeafStep
+from . import rules
+from .costs import CURVED_ROW, FEW_CELL, ROW, TYPICAL_ITERATIONS, Bins, Work, gram_bytes_of
+from .facts import Facts
+from .report import Considered
+from .rules import Case, Open, decide, quadratic_obstacle
+
+SUM = 1e-9
+"""Seconds of an iteration of the mean by statistics, for each of the sums."""
+
+Engine = Literal["direct", "gram", "quadratic"]
+
+SLOWER = "expected to be slower"
+
+
+class Found(NamedTuple):
+    """The engine of a mean of several runs, None if there is none; with its bins and types."""
+
+    engine: Engine | None
+    why: str
+    bins: Bins
+    considered: list[Considered]
+    gram_type: str | None = None
+    newton: bool = False
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of several runs: what engines have to do. ``largest`` are the rows of a fold."""
+
+    case: Case
+    selection: SelectionRule
+    n_runs: int
+    memory: int
+    largest: int
+
+    @property
+    def facts(self) -> Facts:
+        return self.case.facts
+
+    def work(self, bins: Bins) -> Work:
+        return Work.of(self.facts, bins, self.selection, self.case.groups)
+
+    def rows_obstacle(self) -> str | None:
+        """Why there are no runs side by side on few rows."""
+        case, facts = self.case, self.facts
+        if case.engine not in ("auto", "direct"):
+            return f"engine={case.engine!r} is asked for"
+        if facts.loss.terms is None:
+            return f"{facts.loss!r} is written in Python"
+        if not case.plain_stumps:
+            return "it needs stumps without monotone constraints"
+        if facts.mixed:
+            return "runs on the rows side by side need numbers without missing values"
+        if facts.rows > rules.MOST_FEW_ROWS:
+            return f"runs on the rows side by side are for {rules.MOST_FEW_ROWS:,} rows at most"
+        if not case.can_be_dense:
+            return "the sparse rows are too many to be made dense"
+        needed = (2 * facts.features + 32 * facts.loss.outputs) * facts.rows * self.n_runs
+        if needed > self.memory:
+            return f"copies of the rows take {needed:,} bytes, more than gram_memory"
+        return None
+
+    def rows_are_faster(self) -> bool:
+        """Whether runs on the rows are expected to be faster than those on statistics, which are
+        there; or, of several classes, whether they are worth their time."""
+        facts, t = self.facts, getattr(self.selection, "t", None)
+        if facts.several_classes:
+            return facts.rows * facts.loss.outputs <= rules.MOST_CLASS_SCORES
+        if not (isinstance(self.selection, RandomThresholds) and type(t) is int):
+            return False
+        if facts.loss.quadratic:
+            seconds = 1e-9 * facts.rows * (FEW_CELL * t + ROW)
+            by_sums = SUM * facts.features * rules.BINS_OF_MANY
+            return seconds < by_sums and self.case.engine == "auto"
+        if self.quadratic_obstacle() is not None:
+            return False
+        return 1e-9 * facts.rows * (FEW_CELL * t + CURVED_ROW) < rules.LONG_ITERATION
+
+    def quadratic_obstacle(self) -> str | None:
+        case = self.case
+        return quadratic_obstacle(case.facts.loss, case.step, case.rate, case.engine)
+
+    def gram_obstacle(self, work: Work) -> str | None:
+        """Why Gram matrices of all folds do not do."""
+        case, facts = self.case, self.facts
+        if case.engine not in ("auto", "gram"):
+            return f"engine={case.engine!r} is asked for"
+        obstacle = gram_obstacle(case, work)
+        if obstacle is not None or case.engine == "gram":
+            return obstacle
+        fold, all_rows = (gram_bytes_of(n, facts.weighted) for n in (self.largest, facts.rows))
+        share = self.memory * all_rows // (self.n_runs * fold + all_rows)
+        return statistics_obstacle(work, facts, share, all_rows, rules.MOST_ROUNDS)
+
+    def shared_obstacle(self, work: Work, per_entry: int | None) -> str | None:
+        """Why one Gram matrix of all rows, with so many bytes an entry, does not do for runs on
+        quadratic models. None: as if there was no end to memory."""
+        obstacle = self.quadratic_obstacle()
+        if obstacle is not None:
+            return obstacle
+        least = 1.0 - self.largest / self.facts.rows
+        if self.case.rate > STEEPEST * least:
+            return (
+                f"learning_rate={self.case.rate:g} is too long for runs that see {least:.0%} of "
+                "the rows"
+            )
+        obstacle = stumps_obstacle(self.case, work)
+        if obstacle is not None:
+            return obstacle
+        memory = self.memory if per_entry else 1 << 62
+        return statistics_obstacle(work, self.facts, memory, per_entry or 1, rules.MOST_ROUNDS)
+
+    def newton(self) -> bool:
+        """Whether runs on the rows take the steps of a quadratic model."""
+        free = self.case.free_leaves and self.selection.by_learner
+        return free and self.quadratic_obstacle() is None
+
+
+def engines_of_mean(mean: Mean, bins: Bins, needed: bool) -> Found:
+    """The engine of the mean of several runs; ``needed``: k runs have to be done anyway."""
+    work, k = mean.work(bins), mean.n_runs
+    on_rows, gram = mean.rows_obstacle(), mean.gram_obstacle(work)
+    faster = mean.rows_are_faster()
+    if on_rows is None and not faster and not needed:
+        on_rows = SLOWER
+    shared, gram_type, fewer = _shared_matrix(mean, work, bins)
+    curved = not mean.facts.loss.quadratic
+    can = Open(on_rows is None, faster, gram is None, shared is None, needed)
+    engine, why = decide(rules.ENGINE_OF_MEAN, can)
+    on_statistics = work.gram_seconds(TYPICAL_ITERATIONS, mean.facts.mixed, k)
+    considered = [
+        _considered("direct", k, work.few_rows_seconds(TYPICAL_ITERATIONS, curved, k), on_rows),
+        _considered("gram", k, on_statistics, gram),
+        _considered("quadratic", k, on_statistics, shared),
+    ]
+    considered = _but_for(engine, considered)
+    if engine == "quadratic":
+        return Found(engine, why, fewer, considered, gram_type)
+    return Found(engine, why, bins, considered, newton=engine == "direct" and mean.newton())
+
+
+def _shared_matrix(mean: Mean, work: Work, bins: Bins) -> tuple[str | None, str | None, Bins]:
+    """(obstacle, type of the one Gram matrix, bins): the longest integers that fit into memory,
+    then fewer bins if their number is not given."""
+    obstacle = None
+    for name, size in _SHARED:
+        obstacle = mean.shared_obstacle(work, size)
+        if obstacle is None:
+            return None, name, bins
+    is_rule = isinstance(mean.case.learner, str) and mean.case.max_bins == "auto"
+    if not is_rule or mean.shared_obstacle(work, None) is not None:
+        return obstacle, None, bins
+    fewer = work.bins_that_fit(mean.memory, _SHARED[-1][1])
+    if fewer is None:
+        return obstacle, None, bins
+    bins = replace(bins, max_bins=fewer)
+    work = mean.work(bins)
+    for name, size in _SHARED:
+        if mean.shared_obstacle(work, size) is None:
+            return None, name, bins
+    return obstacle, None, bins
+
+
+_SHARED = (("int32", 4), ("uint16", 2))
+
+
+def engines_of_one_run(
+    case: Case, selection: SelectionRule, bins: Bins, memory: int, limit: int, stops: bool,
+    n_folds: int,
+) -> tuple[Any, Any, list[Considered]]:  # fmt: skip
+    """The engine of a single run, that of the cross-validation before it (``n_folds`` > 1), and
+    the engines that were considered."""
+    facts = case.facts
+    if facts.rows != case.rows:  # some are held out
+        stored = facts.stored * case.rows // facts.rows
+        held = facts.rows - case.rows
+        facts = replace(facts, rows=case.rows, stored=stored, held_rows=held)
+    if not case.is_stumps:
+        direct = Considered("direct", 1, None, None)
+        return _asked(case, "direct", gram_obstacle(case, None), None), None, [direct]
+    work = Work.of(facts, bins, selection, case.groups)
+    n_iter = min(limit, TYPICAL_ITERATIONS) if stops else limit
+    hard = gram_obstacle(case, work)
+    per_entry = gram_bytes_of(facts.rows, facts.weighted)
+    if facts.held_rows is not None:
+        per_entry += gram_bytes_of(facts.held_rows, facts.held_weighted)
+    gram = hard or statistics_obstacle(work, facts, memory, per_entry, limit, n_iter, one_run=True)
+    cv_engine = None
+    if n_folds > 1:
+        mean = Mean(
+            case, selection, n_folds, memory, facts.largest_fold or -(-facts.rows // n_folds)
+        )
+        from_statistics = case.plain_stumps and mean.gram_obstacle(work) is None
+        cv_engine = "gram" if from_statistics else "direct"
+        gram = None if from_statistics else gram  # the same iterates
+    considered = [
+        _considered("direct", 1, work.direct_seconds(n_iter), SLOWER if gram is None else None),
+        _considered("gram", 1, work.gram_seconds(n_iter, facts.mixed), gram),
+        Considered("quadratic", 1, None, "other iterates: if engine='quadratic' asks for it"),
+    ]
+    auto = decide(rules.ENGINE, replace(case, gram_is_faster=gram is None)).value
+    engine = _asked(case, auto, hard, work)
+    return engine, cv_engine, _but_for(engine, considered)
+
+
+def _asked(case: Case, auto: str, gram: str | None, work: Work | None) -> str:
+    """The engine that is asked for, or the one of ``"auto"``."""
+    engine = case.engine
+    if case.facts.engine_before is not None:
+        return case.facts.engine_before
+    if case.facts.several_classes and engine in ("gram", "quadratic"):
+        raise ValueError(
+            f"engine={engine!r} cannot do more than two classes; use engine='direct' or 'auto'."
+        )
+    obstacle = {"gram": gram, "quadratic": one_quadratic_obstacle(case, work)}.get(engine)
+    if obstacle is not None:
+        raise ValueError(f"engine={engine!r} cannot do this: {obstacle}. Or use engine='direct'.")
+    return auto if engine == "auto" else str(engine)
+
+
+def gram_obstacle(case: Case, work: Work | None) -> str | None:
+    """Why the Gram engine cannot run this; None if it can."""
+    facts = case.facts
+    if not facts.loss.quadratic:
+        return f"it needs the squared loss, not {facts.loss!r}"
+    obstacle = stumps_obstacle(case, work)
+    if obstacle is not None:
+        return obstacle
+    if isinstance(case.step, LeafStep):
+        return "its steps are along b; use step='constant' or 'line-search'"
+    return None
+
+
+def stumps_obstacle(case: Case, work: Work | None) -> str | None:
+    """Why there are no statistics of these weak-learners on these rows."""
+    if work is None or not case.plain_stumps:
+        return "it needs stumps without monotone constraints"
+    if case.facts.sparse and case.facts.mixed:
+        return "it needs dense rows where there are missing values or categories, not sparse ones"
+    if case.facts.held_missing and not case.facts.mixed:
+        return "it needs validation rows without missing values where training rows have none"
+    if work.most_bins > MOST_BINS:
+        return f"it needs at most {MOST_BINS} bins per feature; set max_bins to that or less"
+    return None
+
+
+def one_quadratic_obstacle(case: Case, work: Work | None) -> str | None:
+    """Why one run cannot go on quadratic models."""
+    obstacle = loss_obstacle(case.facts.loss, case.step, case.rate)
+    return stumps_obstacle(case, work) if obstacle is None else obstacle
+
+
+def statistics_obstacle(
+    work: Work, facts: Facts, memory: int, per_entry: int, limit: int,
+    n_iter: int = TYPICAL_ITERATIONS, *, one_run: bool = False,
+) -> str | None:  # fmt: skip
+    """Why Gram rows with so many bytes an entry do not pay for ``n_iter`` iterations of at most
+    ``limit``. With categories and missing values there is no other way to several runs."""
+    if work.layout.n_learners == 0:
+        return "no feature has a split"
+    needed = work.gram_bytes(limit, per_entry)
+    if needed > memory:
+        return f"Gram rows take {needed:,.0f} bytes, and there are {memory:,} for them"
+    if facts.mixed and not one_run:
+        return None
+    faster = work.gram_seconds(n_iter, facts.mixed) < work.direct_seconds(n_iter)
+    return None if faster else SLOWER
+
+
+def _but_for(engine: str | None, considered: list[Considered]) -> list[Considered]:
+    """The same, and others that could be taken are not."""
+    found = []
+    for one in considered:
+        if one.engine == engine:
+            one = one._replace(obstacle=None)
+        elif one.obstacle is None:
+            one = one._replace(obstacle=f"possible, but {engine} comes first")
+        found.append(one)
+    return found
+
+
+def _considered(engine: str, n_runs: int, seconds: float, obstacle: str | None) -> Considered:
+    """Seconds are told of what could be done."""
+    possible = obstacle in (None, SLOWER)
+    return Considered(engine, n_runs, seconds if possible else None, obstacle)

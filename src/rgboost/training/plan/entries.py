@@ -1,0 +1,162 @@
+"""The settings of a plan for people: each with its value, where it comes from, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ..._core.one_line import brief
+from ..._core.team import check_n_jobs
+from ...learners import LearnerFamily
+from ...selection import AllLearners, RandomGroup, RandomThresholds
+from . import rules
+from .report import Entry, Plan, Way
+from .rules import Case, decide
+
+ORDER = (
+    "loss", "ridge", "init", "learner", "max_bins", "binning", "min_weight_fraction_leaf",
+    "monotone_constraints", "selection", "subset_size", "groups", "feature_weights",
+    "always_features", "step", "learning_rate", "max_iter", "early_stopping", "cv", "ensemble",
+    "validation_fraction", "n_iter_no_change", "tol", "engine", "gram_memory", "n_jobs",
+    "random_state", "warm_start",
+)  # fmt: skip
+"""Parameters as a plan shows them; others say nothing about the model."""
+_RULES = {
+    "step": rules.STEP, "learning_rate": rules.LEARNING_RATE, "max_bins": rules.MAX_BINS,
+    "min_weight_fraction_leaf": rules.LEAST_SHARE, "n_iter_no_change": rules.NO_CHANGE,
+}  # fmt: skip
+_IN_WAYS = {**{name: name for name in _RULES}, "n_iter_no_change": "patience"}
+
+
+def make_entries(case: Case, plan: Plan, judged: str) -> tuple[Entry, ...]:
+    """An entry for each parameter that says something about the model, and ``n_runs``."""
+    found = []
+    for name in ORDER:
+        given = case.parameters[name]
+        auto = _is_auto(name, given)
+        value, why = _resolved(name, case, plan, judged) if auto else (given, "")
+        idle = no_effect(name, case, plan)
+        if idle is not None:
+            why = f"no effect: {idle}"
+        found.append(Entry(name, _plain(value), "auto" if auto else "given", why))
+        if name == "max_iter":
+            found += _about_runs(case, plan, judged)
+    return tuple(found)
+
+
+def _is_auto(name: str, given: Any) -> bool:
+    if name in ("gram_memory", "n_jobs"):
+        return given is None
+    return isinstance(given, str) and given in ("auto", "paper")
+
+
+def _about_runs(case: Case, plan: Plan, judged: str) -> Iterator[Entry]:
+    """What tells the number of iterations, and how many runs the model is the mean of."""
+    by_itself = isinstance(case.max_iter, str)
+    yield Entry("iterations by", plan.judge, "auto" if by_itself else "given", judged)
+    why = "the mean of runs, each without a fold of the rows, predicts better than one"
+    if not plan.mean:
+        why = _why_one_run(case, plan)
+    yield Entry("n_runs", plan.ways[0].n_runs, "auto", why)
+
+
+def _why_one_run(case: Case, plan: Plan) -> str:
+    if plan.judge not in (rules.FOLDS, rules.HELD):
+        return "means of several runs come with cross-validation"
+    if not case.ensemble:
+        return "ensemble=False"
+    if case.facts.goes_on is not None:
+        return case.facts.goes_on
+    if any(engine.n_runs > 1 for engine in plan.engines):
+        return "no engine gives the mean of several runs for less than several fits"
+    return "rows are held out"
+
+
+def _resolved(name: str, case: Case, plan: Plan, judged: str) -> tuple[Any, str]:
+    """(value, why) of a parameter that a rule sets."""
+    ways = plan.ways
+    if name == "max_iter":
+        return ways[0].n_iter, "at most; " + judged
+    if name == "selection":
+        why = decide(rules.SELECTION, replace(case, mean=plan.mean)).why
+        return _either(type(way.selection).__name__ for way in ways), why
+    if name == "subset_size":
+        values = [getattr(way.selection, "t", "all") for way in ways]
+        return _either(values), reason(decide(rules.SUBSET_SIZE, _case_of(case, plan, ways[0])).why)
+    if name == "engine":
+        return _either(way.engine for way in ways), _why_engine(case, plan)
+    if name == "gram_memory":
+        return plan.gram_memory, next(r.shown for r in rules.GRAM_MEMORY if r.holds(case))
+    if name == "n_jobs":
+        return check_n_jobs(None), "as many threads as the process may use"
+    if name == "early_stopping":
+        return ways[0].patience is not None, judged
+    whys = [decide(_RULES[name], _case_of(case, plan, way)).why for way in ways]
+    values = [getattr(way, _IN_WAYS[name]) for way in ways]
+    if name == "max_bins" and any(way.engine == "quadratic" for way in ways):
+        usual = [decide(rules.MAX_BINS, _case_of(case, plan, way)).value for way in ways]
+        if usual != values:
+            whys = ["so few that Gram rows fit into their memory"]
+    return _either(values), "; ".join(dict.fromkeys(map(reason, whys)))
+
+
+def reason(when: str) -> str:
+    """What a rule says, as the reason of its value."""
+    return "none of the special cases" if when == "otherwise" else when
+
+
+def _case_of(case: Case, plan: Plan, way: Way) -> Case:
+    thresholds = isinstance(way.selection, RandomThresholds)
+    return replace(case, mean=plan.mean, thresholds=thresholds, rate=way.learning_rate)
+
+
+def _why_engine(case: Case, plan: Plan) -> str:
+    if case.facts.engine_before is not None:
+        return "that of the run to go on with"
+    if plan.mean:
+        return "; ".join(dict.fromkeys(way.why for way in plan.ways))
+    gram = plan.ways[0].engine == "gram"
+    return reason(decide(rules.ENGINE, replace(case, gram_is_faster=gram)).why)
+
+
+def _either(values: Any) -> Any:
+    """The value; or two of them in words."""
+    distinct = list(dict.fromkeys(values))
+    return distinct[0] if len(distinct) == 1 else " or ".join(str(_plain(v)) for v in distinct)
+
+
+def no_effect(name: str, case: Case, plan: Plan) -> str | None:
+    """Why a setting has no effect in a plan; None if it has one."""
+    ways, first = plan.ways, plan.ways[0]
+    engines = {way.engine for way in ways}
+    on_model = all(way.engine == "quadratic" or way.newton for way in ways)
+    if name == "step" and on_model:
+        return "steps are those of the quadratic model of the loss"
+    if name == "gram_memory" and engines == {"direct"} and plan.cv_engine != "gram":
+        return "no statistics are kept"
+    if name == "validation_fraction" and plan.judge != rules.HELD:
+        return "no rows are held out"
+    if name in ("n_iter_no_change", "tol") and first.patience is None:
+        return "nothing stops the run early"
+    if name in ("cv", "ensemble") and plan.judge not in (rules.MEAN, rules.FOLDS):
+        return "there is no cross-validation"
+    if name in ("max_bins", "binning", "min_weight_fraction_leaf"):
+        return "the learner has its own" if isinstance(case.learner, LearnerFamily) else None
+    if name == "ridge" and case.ridge and not isinstance(case.loss, str):
+        return "the loss is given as an object"
+    if name == "subset_size" and not isinstance(case.selection, str):
+        return "the selection rule has its own"
+    if name == "subset_size" and isinstance(first.selection, AllLearners | RandomGroup):
+        return "the selection rule has no size"
+    by_learner = all(way.selection.by_learner for way in ways)
+    if name == "groups" and case.groups is not None and by_learner:
+        return "weak-learners are drawn one by one"
+    return None
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON knows."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return brief(value)

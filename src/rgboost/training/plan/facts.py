@@ -1,0 +1,228 @@
+"""What is known of the data before anything is binned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from ..._core.memory import memory_budget
+from ..._core.one_line import one_line
+from ...data.mixed_bins import columns_with_missing
+from ...losses import Loss
+
+SAMPLE = 10_000
+"""Values are counted in at most so many rows, evenly spaced."""
+
+
+@one_line
+@dataclass(frozen=True)
+class Values:
+    """How often each value of a feature occurs in ``n_rows`` of the rows.
+
+    ``counts[start[g]:start[g + 1]]`` are those of feature g, its values in ascending order and
+    missing ones left out: all that the number of quantile cuts depends on.
+    """
+
+    n_rows: int
+    counts: NDArray[np.int64]
+    start: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, X: Any) -> Values:
+        """Of evenly spaced rows of a matrix."""
+        some = X[:: -(-X.shape[0] // SAMPLE) or 1]
+        return _sparse_values(some) if scipy.sparse.issparse(some) else _dense_values(some)
+
+    @property
+    def distinct(self) -> NDArray[np.int64]:
+        return np.diff(self.start)
+
+    def cuts(self, max_bins: int | None, least: float) -> tuple[NDArray, NDArray]:
+        """(thresholds of each feature, share of rows in its heaviest bin) with so many bins at
+        quantiles and at least the share ``least`` of the rows on either side."""
+        first, last = self.start[:-1], self.start[1:] - 1
+        filled = first <= last
+        feature = np.repeat(np.arange(len(first)), self.distinct)
+        below = np.cumsum(self.counts)
+        before = np.concatenate([[0], below])[first]
+        below = below - before[feature]
+        total = np.zeros(len(first), np.int64)
+        total[filled] = below[last[filled]]
+        cut = np.ones(len(below), dtype=bool)
+        if max_bins is not None:
+            level = below * max_bins // total[feature]  # how many of the quantiles lie at or below
+            cut = np.diff(level, prepend=0) > 0
+            cut[first[filled]] = level[first[filled]] > 0
+            cut |= (self.distinct <= max_bins)[feature]
+        cut[last[filled]] = False
+        lightest = least * self.n_rows
+        cut &= (below >= lightest) & (total[feature] - below >= lightest)
+        n_cuts = np.bincount(feature[cut], minlength=len(first))
+        cut[last[filled]] = True  # where bins end
+        ends, owner = below[cut], feature[cut]
+        sizes = np.diff(ends, prepend=0)
+        new = np.diff(owner, prepend=-1) > 0
+        sizes[new] = ends[new]
+        heaviest = np.zeros(len(first))
+        np.maximum.at(heaviest, owner, sizes)
+        return n_cuts, heaviest / max(1, self.n_rows)
+
+    def levels(self, least: float, most: int | None) -> NDArray[np.int64]:
+        """How many categories a feature has if those below ``least`` rows, and those beyond the
+        ``most`` heaviest, share one."""
+        feature = np.repeat(np.arange(len(self.start) - 1), self.distinct)
+        own = np.bincount(feature[self.counts >= least], minlength=len(self.start) - 1)
+        found = own + (own < self.distinct)
+        return found if most is None else np.minimum(found, most)
+
+
+def _dense_values(rows: NDArray) -> Values:
+    ordered = np.sort(np.ascontiguousarray(rows.T), axis=1)  # missing values last
+    n_rows = ordered.shape[1]
+    new = np.ones(ordered.shape, dtype=bool)
+    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    there = ~np.isnan(ordered)
+    kept = (new & there).ravel()
+    starts = np.flatnonzero(new.ravel())
+    lengths = np.diff(starts, append=new.size)[kept[starts]]
+    return _of_counts(n_rows, lengths, (new & there).sum(axis=1))
+
+
+def _sparse_values(rows: Any) -> Values:
+    """Of a sparse matrix; values that are the same in single precision are one."""
+    n_rows, n_features = rows.shape
+    entries = scipy.sparse.coo_array(rows)
+    kept = ~np.isnan(entries.data) & (entries.data != 0)
+    column, value = entries.col[kept].astype(np.int64), entries.data[kept]
+    with np.errstate(over="ignore", under="ignore"):
+        bits = value.astype(np.float32).view(np.int32)
+    order = np.where(bits < 0, np.int64(-1) - (bits & 0x7FFFFFFF), bits.astype(np.int64))
+    key = np.sort((column << 33) + order)  # by column, then by value; 0 where zeros belong
+    starts = np.flatnonzero(np.diff(key, prepend=-(1 << 62)))
+    counts, key = np.diff(starts, append=len(key)), key[starts]
+    missing = np.bincount(entries.col[np.isnan(entries.data)], minlength=n_features)
+    zeros = n_rows - missing - np.bincount(column, minlength=n_features)
+    there = np.flatnonzero(zeros)
+    counts = np.insert(counts, np.searchsorted(key, there << 33), zeros[there])
+    distinct = np.bincount((key + (1 << 32)) >> 33, minlength=n_features) + (zeros > 0)
+    return _of_counts(n_rows, counts, distinct)
+
+
+def _of_counts(n_rows: int, counts: NDArray, distinct: NDArray) -> Values:
+    start = np.concatenate([[0], np.cumsum(distinct)]).astype(np.int64)
+    return Values(n_rows, counts.astype(np.int64), start)
+
+
+@one_line
+@dataclass(frozen=True)
+class Facts:
+    """What a plan is made of beside the parameters. Rows without weight are not there."""
+
+    rows: int
+    loss: Loss
+    values: Values
+    categorical: NDArray[np.bool_]
+    missing: NDArray[np.bool_]
+    """Which features have categories, and which have missing values."""
+    sparse: bool = False
+    stored: int = 0
+    """Entries that are stored: all of a dense matrix."""
+    input_bytes: int = 0
+    weighted: bool = False
+    has_offset: bool = False
+    class_rows: tuple[int, ...] | None = None
+    """How many rows each class has; None for a regression."""
+    n_groups: int | None = None
+    """Groups of rows that stay together; None: there are none."""
+    held_rows: int | None = None
+    """Validation rows that are given; None: there are none."""
+    held_missing: bool = False
+    held_weighted: bool = False
+    n_folds: int | None = None
+    """None: not yet known, and ``cv`` is their number."""
+    largest_fold: int | None = None
+    goes_on: str | None = None
+    """Why there can be one run only: it goes on with another, or a callback looks at one."""
+    engine_before: str | None = None
+    """The engine of the run to go on with."""
+    names: Sequence[str] | None = field(default=None, repr=False)
+    memory: int = 1 << 30
+    """Bytes that a fit may add."""
+
+    def with_folds(self, fold: NDArray[np.int64]) -> Facts:
+        """The same with the number of each row's fold, -1 for rows without weight."""
+        sizes = np.bincount(fold[fold >= 0])
+        return replace(self, n_folds=int((sizes > 0).sum()), largest_fold=int(sizes.max()))
+
+    @property
+    def features(self) -> int:
+        return len(self.categorical)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether there are missing values or categories."""
+        return bool(self.categorical.any() or self.missing.any())
+
+    @property
+    def several_classes(self) -> bool:
+        return self.loss.outputs > 1
+
+    @property
+    def rarest(self) -> int:
+        """Rows of the rarest class; all rows if there are no classes."""
+        return self.rows if self.class_rows is None else min(self.class_rows)
+
+    @property
+    def units(self) -> int:
+        """What folds are made of: groups of rows, or rows."""
+        return self.rows if self.n_groups is None else self.n_groups
+
+
+def facts_of(
+    X: Any,
+    y: NDArray[np.float64],
+    loss: Loss,
+    *,
+    weight: NDArray[np.float64] | None = None,
+    groups: NDArray[np.int64] | None = None,
+    categorical: NDArray[np.bool_] | None = None,
+    classes: bool = False,
+    validation: Any = None,
+    **more: Any,
+) -> Facts:
+    """The facts of checked rows; ``more`` are other fields of `Facts`."""
+    present = None if weight is None or (weight > 0).all() else np.flatnonzero(weight > 0)
+    if present is not None:
+        X, y = X[present], y[present]
+        groups = None if groups is None else groups[present]
+    sparse = scipy.sparse.issparse(X)
+    held = None if validation is None else validation.with_positive_weight()
+    return Facts(
+        rows=X.shape[0],
+        loss=loss,
+        values=Values.of(X),
+        categorical=np.zeros(X.shape[1], bool) if categorical is None else categorical,
+        missing=columns_with_missing(X),
+        sparse=sparse,
+        stored=int(X.nnz) if sparse else X.shape[0] * X.shape[1],
+        input_bytes=_bytes_of(X),
+        weighted=weight is not None,
+        class_rows=tuple(np.unique(y, return_counts=True)[1].tolist()) if classes else None,
+        n_groups=None if groups is None else len(np.unique(groups)),
+        held_rows=None if held is None else len(held.y),
+        held_missing=held is not None and bool(columns_with_missing(held.X).any()),
+        memory=memory_budget(),
+        held_weighted=held is not None and held.weight is not None,
+        **more,
+    )
+
+
+def _bytes_of(X: Any) -> int:
+    if scipy.sparse.issparse(X):
+        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    return int(X.nbytes)

@@ -1,0 +1,196 @@
+"""A plan as people see it, what it says has no effect, and where it is kept."""
+
+import ast
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rgboost
+from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost.callbacks import Checkpoint
+from rgboost.training.plan import Considered, Entry, Plan, documents
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def rows(n=400, p=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=n)
+
+
+def idle(plan):
+    """The settings that have no effect."""
+    return {entry.name for entry in plan.entries if entry.why.startswith("no effect")}
+
+
+class TestEntries:
+    def test_every_setting_is_there(self):
+        X, y = rows()
+        plan = RGBMRegressor(random_state=0).plan(X, y)
+        left_out = {"callbacks", "verbose", "categorical_features"}
+        assert [entry.name for entry in plan.entries][:3] == ["loss", "ridge", "init"]
+        names = {entry.name for entry in plan.entries}
+        assert names == RGBMRegressor().get_params().keys() - left_out | {"iterations by", "n_runs"}
+        assert plan["learning_rate"][1:3] == (0.05, "auto")
+        assert plan["tol"][1:3] == (1e-5, "given")
+        assert plan["n_runs"].value == 5
+        assert plan["selection"].value == "RandomThresholds"
+        assert "10,000 rows" in plan["selection"].why
+        for entry in plan.entries:
+            assert entry.source in ("given", "auto")
+            assert entry.why or entry.source == "given", entry
+
+    def test_two_ways(self):
+        X, y = rows()
+        X[::7, 0] = np.nan
+        plan = RGBMRegressor().plan(X, y)
+        assert len(plan.ways) == 2
+        assert plan["selection"].value == "RandomThresholds or RandomLearners"
+        assert plan["learning_rate"].value == "0.05 or 0.2"
+        model = RGBMRegressor(random_state=0).fit(X, y)
+        assert any("smaller loss of held-out rows" in event for event in model.plan_.events)
+
+    def test_engines_have_seconds_or_an_obstacle(self):
+        X, y = rows(3000)
+        plan = RGBMClassifier().plan(X, y > 0)
+        assert [engine.engine for engine in plan.engines] == ["direct", "gram", "quadratic"]
+        direct, gram, quadratic = plan.engines
+        assert {engine.n_runs for engine in plan.engines} == {5}
+        assert direct.obstacle is None
+        assert 0 < direct.seconds < 60
+        assert "squared loss" in gram.obstacle
+        assert gram.seconds is None
+        assert quadratic.obstacle == "possible, but direct comes first"
+        assert 0 < quadratic.seconds < 60
+
+    @pytest.mark.parametrize(
+        ("given", "without", "with_"),
+        [
+            ({}, {"step", "validation_fraction", "gram_memory"}, {"cv", "ensemble", "tol"}),
+            ({"max_iter": 50}, {"cv", "ensemble", "tol", "n_iter_no_change"}, {"step"}),
+            ({"max_iter": 500, "early_stopping": True}, {"cv"}, {"validation_fraction", "tol"}),
+            ({"max_iter": 5000, "selection": "all"}, {"subset_size"}, {"gram_memory", "step"}),
+            ({"groups": [[0, 1], [2]]}, {"groups"}, set()),
+            ({"groups": [[0, 1], [2]], "selection": "groups"}, set(), {"groups", "subset_size"}),
+            ({"learner": rgboost.Stumps()}, {"max_bins", "binning"}, {"learner"}),
+        ],
+        ids=str,
+    )
+    def test_what_has_no_effect(self, given, without, with_):
+        X, y = rows()
+        found = idle(RGBMRegressor(**given).plan(X, y))
+        assert without <= found
+        assert not with_ & found
+
+    def test_why_there_is_one_run(self, tmp_path):
+        X, y = rows()
+        whys = {
+            "warm_start=True": RGBMRegressor(warm_start=True),
+            "ensemble=False": RGBMRegressor(ensemble=False),
+            "Checkpoint": RGBMRegressor(callbacks=[Checkpoint(tmp_path / "c")]),
+            "cross-validation": RGBMRegressor(max_iter=10),
+        }
+        for why, model in whys.items():
+            plan = model.plan(X, y)
+            assert plan["n_runs"].value == 1
+            assert why in plan["n_runs"].why
+
+
+class TestEstimators:
+    def test_planning_changes_nothing(self):
+        X, y = rows()
+        state = np.random.RandomState(0)
+        model = RGBMRegressor(random_state=state)
+        before, drawn = dict(vars(model)), state.get_state()[1].copy()
+        model.plan(X, y, sample_weight=np.ones(400), offset=y, groups=np.arange(400) % 9)
+        assert vars(model) == before
+        np.testing.assert_array_equal(state.get_state()[1], drawn)
+
+    def test_the_plan_of_a_fit_is_the_one_before_it(self):
+        X, y = rows()
+        model = RGBMRegressor(random_state=0)
+        plan = model.plan(X, y)
+        fitted = model.fit(X, y)
+        assert str(fitted.plan_) == str(plan)
+        assert fitted.trace_.n_runs == plan.ways[0].n_runs
+        assert fitted.n_iter_ < plan.ways[0].n_iter
+
+    def test_errors_are_those_of_fit(self):
+        X, y = rows()
+        with pytest.raises(ValueError, match="NaN or infinite entries"):
+            RGBMRegressor().plan(X, y, sample_weight=np.full(400, np.nan))
+        with pytest.raises(ValueError, match="engine='gram' cannot do this"):
+            RGBMRegressor(engine="gram", step="newton", max_iter=10).plan(X, y)
+
+    def test_memory_that_is_used_up_is_an_event(self):
+        X, y = rows(2000)
+        model = RGBMRegressor(engine="gram", max_iter=300, gram_memory=20_000, random_state=0)
+        (event,) = model.fit(X, y).plan_.events
+        assert "gram_memory was used up" in event
+
+
+class TestPictures:
+    PLAN = Plan(
+        "a number",
+        (Entry("loss", "<script>", "given", ""), Entry("max_bins", 12_345, "auto", "a & b " * 40)),
+        (Considered("gram", 5, 0.0123, None), Considered("direct", 1, None, "it is <slow>")),
+        ["something <b>happened</b>"],
+    )
+
+    def test_text_is_aligned(self):
+        lines = str(self.PLAN).splitlines()
+        assert lines[0] == "loss      <script>  given"
+        assert lines[1].startswith("max_bins  12,345    auto   a & b")
+        assert all(len(line) <= 100 for line in lines)
+        assert "gram, 5 runs  0.012 s  taken" in lines
+        assert lines[-1] == "something <b>happened</b>"
+
+    def test_html_is_escaped(self):
+        page = self.PLAN._repr_html_()
+        assert "<script>" not in page
+        assert "<b>" not in page
+        assert "&lt;script&gt;" in page
+        assert page.count("<table>") == 3
+
+    def test_through_json(self):
+        again = Plan.from_dict(json.loads(json.dumps(self.PLAN.to_dict())))
+        assert again == self.PLAN
+        X, y = rows()
+        plan = RGBMRegressor(loss=rgboost.losses.Huber(2.0), groups=[[0, 1], [2]]).plan(X, y)
+        assert str(Plan.from_dict(json.loads(json.dumps(plan.to_dict())))) == str(plan)
+
+
+class TestOnePlace:
+    """Nobody else reads "auto"."""
+
+    READERS = ("data/readers/", "cli/files/tables.py", "cli/files/task.py")
+    """Words of their own: how a file is read."""
+    TO_GO = ("training/boost.py",)
+    """Until engines are asked by the plan there, too."""
+
+    @staticmethod
+    def reads(path):
+        """Whether a file compares something with "auto" or "paper", or matches it."""
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Compare | ast.MatchValue | ast.match_case | ast.Dict):
+                for part in ast.walk(node):
+                    if isinstance(part, ast.Constant) and part.value in ("auto", "paper"):
+                        if isinstance(node, ast.Dict) and part not in node.keys:
+                            continue
+                        return True
+        return False
+
+    def test_only_the_plan_reads_auto(self):
+        source = ROOT / "src" / "rgboost"
+        found = {str(p.relative_to(source)) for p in source.rglob("*.py") if self.reads(p)}
+        found = {name for name in found if not name.startswith(("training/plan/", *self.READERS))}
+        assert found == set(self.TO_GO)
+
+    def test_documents_have_the_rules_of_the_code(self):
+        text = (ROOT / "docs" / "defaults.md").read_text(encoding="utf-8")
+        assert documents.with_tables(text) == text, (
+            "run python -m rgboost.training.plan docs/defaults.md"
+        )

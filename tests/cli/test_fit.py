@@ -79,7 +79,10 @@ def test_summary(rgboost, train, tmp_path):
         "most important",
     ):
         assert line in done.out.splitlines()
-    names = [line.split()[0] for line in done.out.splitlines() if line.startswith("  ")]
+    lines = done.out.splitlines()
+    assert "  n_runs         1                auto" in "\n".join(lines)
+    important = lines[lines.index("most important") + 1 :]
+    names = [line.split()[0] for line in important if line.startswith("  ")]
     model = package.load(tmp_path / "m.rgb")
     used = model.feature_names_in_[model.feature_importances_ > 0]
     assert sorted(names) == sorted(used) != []

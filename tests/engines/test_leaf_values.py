@@ -160,8 +160,6 @@ def test_what_does_not_go_together(kwargs, message):
         boost(X, y, **{**defaults, **kwargs})
 
 
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -89,7 +89,9 @@ def test_where_memory_is_short_there_are_fewer_bins_whatever_the_selection():
 )
 def test_an_engine_that_is_asked_for_and_cannot(given, message):
     X = np.random.default_rng(0).normal(size=(3000, 2))
-    with pytest.raises(ValueError, match=rf"engine=.* cannot do this: .*{message}.*engine='direct'"):
+    with pytest.raises(
+        ValueError, match=rf"engine=.* cannot do this: .*{message}.*engine='direct'"
+    ):
         RGBMRegressor(max_iter=10, **given).plan(X, X[:, 0])
 
 

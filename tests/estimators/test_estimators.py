@@ -342,7 +342,7 @@ def test_interrupted_fit_leaves_the_estimator_as_it_was(monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rgboost.engines.direct.direct.run_block", interrupt)
+    monkeypatch.setattr("rgboost.engines.direct.runs.DirectRuns.advance", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X + 1, y)
     assert vars(model) == before

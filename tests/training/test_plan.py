@@ -163,6 +163,30 @@ class TestPictures:
         assert str(Plan.from_dict(json.loads(json.dumps(plan.to_dict())))) == str(plan)
 
 
+class TestStored:
+    def test_a_stored_model_has_its_plan(self, tmp_path):
+        X, y = rows()
+        model = RGBMRegressor(random_state=0, max_iter=20).fit(X, y)
+        model.save(tmp_path / "m.safetensors")
+        again = rgboost.load(tmp_path / "m.safetensors")
+        assert again.plan_ == model.plan_
+        assert str(again.plan_) == str(model.plan_)
+        assert again.plan_.ways == ()
+
+    @pytest.mark.parametrize(
+        ("part", "wrong"),
+        [
+            ("judge", 3), ("events", [None]), ("entries", [["a", 1, "given"]]),
+            ("entries", [["a", [1], "given", ""]]), ("engines", [["gram", 1.5, None, None]]),
+            ("engines", [["gram", 1, "fast", None]]), ("entries", 7), ("more", []),
+        ],
+    )  # fmt: skip
+    def test_what_is_no_plan(self, part, wrong):
+        values = TestPictures.PLAN.to_dict()
+        with pytest.raises((ValueError, TypeError)):
+            Plan.from_dict({**values, part: wrong})
+
+
 class TestOnePlace:
     """Nobody else reads "auto"."""
 

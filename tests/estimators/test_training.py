@@ -392,13 +392,14 @@ def test_the_mean_is_not_for_runs_that_go_on():
         RGBMRegressor(ensemble="mean").fit(X, y)
 
 
-def test_without_memory_for_the_mean_there_is_a_fit():
+def test_without_memory_for_the_mean_it_goes_on_by_rows():
     X, y = load_diabetes(return_X_y=True)
     model = RGBMRegressor(
         random_state=0, max_bins=16, max_iter="cv", engine="gram", gram_memory=1000
     ).fit(X, y)
-    assert model.n_iter_ == np.argmin(model.cv_loss_)
-    assert "where gram_memory was used up" in model.trace_.engine
+    assert model.best_iteration_ == np.argmin(model.cv_loss_)
+    assert "where gram_memory was used up; direct from there" in model.trace_.engine
+    assert model.trace_.n_runs == 5
 
 
 @pytest.mark.parametrize("sparse", [False, True])

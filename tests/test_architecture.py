@@ -119,7 +119,7 @@ CONTRACTS = {"Loss", "LearnerFamily", "Prepared"}
 KINDS = {folder: class_names(folder) - CONTRACTS for folder in ("losses", "learners")}
 
 STILL = {
-    "engines/direct/equal_rows.py", "engines/direct/leaf_search.py", "engines/gram/family.py",
+    "engines/direct/equal_rows.py", "engines/gram/family.py",
     "statistics/short_rows.py", "statistics/side_by_side.py", "training/cost.py",
     "training/means.py",
 }  # fmt: skip

@@ -343,6 +343,7 @@ def test_single_precision_does_not_overflow():
 def test_what_losses_say_of_themselves():
     assert [loss for loss in LOSSES if loss.quadratic] == [Squared()]
     assert all(loss.outputs == 1 for loss in LOSSES)
+    assert [loss for loss in LOSSES if loss.quantile_leaves] == KINKED
     assert Softmax(4).outputs == 4
     assert Logistic(0.5).for_classes(3) == Softmax(3, 0.5)
     assert Softmax(3).for_classes(3) == Softmax(3)

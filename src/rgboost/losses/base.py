@@ -68,6 +68,9 @@ class Loss(ABC):
     translation_invariant: bool = False
     """Whether l(y + c, f + c) = l(y, f) for all c: labels can be centred before they are summed."""
 
+    quantile_leaves: bool = False
+    """Whether the best value of a leaf is a quantile of its errors, which are sorted for it."""
+
     terms: Any = None
     """What compiled code needs to evaluate the loss; None for a loss written in Python."""
 

@@ -33,6 +33,7 @@ class PinballLoss(CompiledLoss):
     """
 
     translation_invariant = True
+    quantile_leaves = True
     terms: PinballTerms
 
     def best_constant(

@@ -38,7 +38,7 @@ class LeafRule(NamedTuple):
 
 @make_rule.register
 def _(step: LeafSearch, loss: Loss, learning_rate: float, n_rows: int) -> LeafRule:
-    room = n_rows if isinstance(loss.terms, PinballTerms) else 0
+    room = n_rows if loss.quantile_leaves else 0
     return LeafRule(learning_rate, np.empty(room), np.empty(room))
 
 

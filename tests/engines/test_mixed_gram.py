@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from rgboost.training.cost import choose_engine, gram_bytes
 
 from rgboost import RGBMRegressor
 from rgboost._core.team import Team
@@ -14,7 +15,6 @@ from rgboost.losses import Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch
 from rgboost.training import Validation, boost
-from rgboost.training.cost import choose_engine, gram_bytes
 from rgboost.training.make_problem import make_problem
 from tests.conftest import JIT
 from tests.engines.test_folds import SETTINGS, K, honest_losses, losses_of_folds

@@ -1,5 +1,6 @@
 """Gram rows stay within a budget: what it leaves, and what is done where it is short."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,8 +18,9 @@ from rgboost.selection import AllLearners
 from rgboost.statistics.base import Curvature
 from rgboost.statistics.in_memory import InMemory, RowsOfFold
 from rgboost.steps import ConstantStep
-from rgboost.training import boost, budget
-from rgboost.training.budget import gram_budget
+from rgboost.training import boost
+from rgboost.training.plan import costs
+from rgboost.training.plan.facts import facts_of
 
 GIB = 1 << 30
 
@@ -30,29 +32,32 @@ def rows(n=12_000, p=6, seed=0):
     return X, f + rng.standard_normal(n)
 
 
+def gram_budget(X, memory, frugal=False):
+    """Bytes for Gram rows of a fit to X that may add so much."""
+    facts = facts_of(X, np.zeros(X.shape[0]), Squared())
+    return costs.gram_budget(replace(facts, memory=memory), frugal=frugal)
+
+
 class TestBudget:
-    def test_rows_are_in_it(self, monkeypatch):
-        monkeypatch.setattr(budget, "memory_budget", lambda: GIB)
-        few, many = (gram_budget(np.zeros((n, 10), np.float32)) for n in (1000, 100_000))
+    def test_rows_are_in_it(self):
+        few, many = (gram_budget(np.zeros((n, 10), np.float32), GIB) for n in (1000, 100_000))
         assert GIB > few > many > 0.9 * GIB
 
-    def test_it_is_never_negative(self, monkeypatch):
-        monkeypatch.setattr(budget, "memory_budget", lambda: 1000)
-        assert gram_budget(np.zeros((1000, 10))) == 0
+    def test_it_is_never_negative(self):
+        assert gram_budget(np.zeros((1000, 10)), 1000) == 0
 
-    def test_a_fit_that_ends_by_itself_is_frugal(self, monkeypatch):
-        monkeypatch.setattr(budget, "memory_budget", lambda: 64 * GIB)
+    def test_a_fit_that_ends_by_itself_is_frugal(self):
         small, large = np.zeros((1000, 10)), np.zeros((100_000, 50), np.float32)
-        assert 190_000_000 < gram_budget(small, frugal=True) <= 200_000_000
-        assert gram_budget(large, frugal=True) <= 10 * large.nbytes == 200_000_000
+        plenty = 64 * GIB
+        assert 190_000_000 < gram_budget(small, plenty, frugal=True) <= 200_000_000
+        assert gram_budget(large, plenty, frugal=True) <= 10 * large.nbytes == 200_000_000
         larger = scipy.sparse.random_array((1000, 100_000), density=0.05, format="csr")
         size = larger.data.nbytes + larger.indices.nbytes + larger.indptr.nbytes
-        assert 5 * size < gram_budget(larger, frugal=True) < 10 * size
-        assert gram_budget(small) > GIB
+        assert 5 * size < gram_budget(larger, plenty, frugal=True) < 10 * size
+        assert gram_budget(small, plenty) > GIB
 
-    def test_the_budget_is_never_above_that_of_the_process(self, monkeypatch):
-        monkeypatch.setattr(budget, "memory_budget", lambda: 50_000_000)
-        assert gram_budget(np.zeros((1000, 10)), frugal=True) < 50_000_000
+    def test_the_budget_is_never_above_that_of_the_process(self):
+        assert gram_budget(np.zeros((1000, 10)), 50_000_000, frugal=True) < 50_000_000
 
 
 class TestFewUnits:

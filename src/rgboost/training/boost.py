@@ -24,11 +24,12 @@ from ..losses import Loss
 from ..selection import SelectionRule
 from ..statistics.base import Source
 from ..steps import StepRule
-from .budget import gram_budget
 from .callbacks import Callback
-from .cost import choose_engine
 from .driver import Driver, enter_all, fingerprint_of
 from .make_problem import make_problem, problem_of_source
+from .plan.costs import gram_budget
+from .plan.engines import engine_of, is_open
+from .plan.facts import Facts, facts_of
 from .state import RunState, check_settings, settings_of
 from .stopping import EarlyStopping, best_iteration
 from .trace import Trace
@@ -150,21 +151,28 @@ def boost(
     with ExitStack() as stack:
         listeners = list(callbacks)
         enter_all(stack, listeners)
+        facts = None
+        if statistics is None and (gram_memory is None or is_open(engine)):
+            facts = boost_facts(X, y, loss, learner, weight, validation, fold, names)
+        memory = memory_for(facts, gram_memory)
+        if statistics is not None:
+            engine = engine_on_statistics(engine, loss)
+        elif resume is not None:
+            engine = resume.engine  # type: ignore[assignment]
+        elif is_open(engine):
+            assert facts is not None
+            rules = learner, selection, step, learning_rate, n_iter
+            engine = engine_of(facts, *rules, early_stopping is not None, memory, groups)
         make = make_problem if statistics is None else partial(problem_of_source, statistics)
         problem = make(
             X, y, loss=loss, learner=learner, selection=selection, step=step, n_iter=n_iter,
             learning_rate=learning_rate, start_score=start_score, groups=groups, names=names,
             weight=weight, offset=offset, validation=validation, fold=fold,
             random_state=random_state, n_jobs=n_jobs, tol=tol if fold is None else 0.0,
-            gram_memory=budget_for(X, gram_memory),
+            gram_memory=memory,
         )  # fmt: skip
         if resume is not None:
             check_same_data(resume, problem)
-            engine = resume.engine  # type: ignore[assignment]
-        elif statistics is not None:
-            engine = engine_on_statistics(engine, loss)
-        elif engine == "auto":
-            engine = choose_engine(problem, may_end=early_stopping is not None)
         if resume is None and engine in _OBSTACLES:
             check_engine(engine, _OBSTACLES[engine](problem))
         driver, interrupted = _run(problem, engine, listeners, early_stopping, settings, resume)
@@ -199,13 +207,28 @@ def engine_on_statistics(engine: str, loss: Loss) -> Any:
     """The engine that needs no rows."""
     if engine == "direct":
         raise ValueError("engine='direct' works on rows, and statistics have none; use 'auto'.")
-    return engine if engine != "auto" else "gram" if loss.quadratic else "quadratic"
+    return engine if not is_open(engine) else "gram" if loss.quadratic else "quadratic"
 
 
-def budget_for(X: Any, given: int | None) -> int:
+def boost_facts(
+    X: Any, y: Any, loss: Loss, learner: Any, weight: Any, validation: Any, fold: Any, names: Any
+) -> Facts:
+    """What the engine is chosen by."""
+    categorical = np.zeros(X.shape[1], bool)
+    categorical[list(getattr(learner, "categorical", ()))] = True
+    facts = facts_of(
+        X, y, loss, weight=weight, categorical=categorical, validation=validation, names=names
+    )
+    if fold is None:
+        return facts
+    return facts.with_folds(fold if weight is None else np.where(weight > 0, fold, -1))
+
+
+def memory_for(facts: Facts | None, given: int | None) -> int:
+    """Bytes for Gram rows."""
     if given is not None:
         return given
-    return memory_budget() if X is None else gram_budget(X)
+    return memory_budget() if facts is None else gram_budget(facts, frugal=False)
 
 
 def check_fits(state: RunState, n_iter: int, engine: str) -> RunState:
@@ -215,7 +238,7 @@ def check_fits(state: RunState, n_iter: int, engine: str) -> RunState:
             f"The run to go on with has {state.done} iterations, more than the {n_iter} that are "
             "asked for; ask for at least as many, or begin anew."
         )
-    if engine != "auto" and not state.label.startswith(engine):
+    if not is_open(engine) and not state.label.startswith(engine):
         raise ValueError(
             f"The run to go on with is one of engine={state.engine!r}; "
             f"engine={engine!r} cannot go on with it. Use engine='auto', or begin anew."

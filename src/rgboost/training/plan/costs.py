@@ -72,6 +72,14 @@ class Bins:
     min_frequency: int = 1
     max_categories: int | None = None
 
+    @classmethod
+    def of(cls, learner: Any) -> Bins:
+        """Those of a family of weak-learners; of others than stumps there are none."""
+        if not learner.by_statistics:
+            return cls(None)
+        least = learner.min_weight_fraction_leaf
+        return cls(learner.max_bins, least, learner.min_frequency, learner.max_categories)
+
 
 @dataclass(frozen=True)
 class Work:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from ...engines.quadratic.runs import STEEPEST, loss_obstacle
 from ...selection import RandomThresholds, SelectionRule
 from ...statistics.memory import MOST_BINS
-from ...steps import LeafStep
+from ...steps import LeafStep, StepRule
 from . import rules
 from .costs import CURVED_ROW, FEW_CELL, ROW, TYPICAL_ITERATIONS, Bins, Work, gram_bytes_of
 from .facts import Facts
@@ -212,6 +212,27 @@ def engines_of_one_run(
     auto = decide(rules.ENGINE, replace(case, gram_is_faster=gram is None)).value
     engine = _asked(case, auto, hard, work)
     return engine, cv_engine, _but_for(engine, considered)
+
+
+def is_open(engine: str) -> bool:
+    """Whether an engine is to be chosen here."""
+    return engine == "auto"
+
+
+def engine_of(
+    facts: Facts, learner: Any, selection: SelectionRule, step: StepRule, learning_rate: float,
+    n_iter: int, stops: bool, memory: int, groups: Any = None,
+) -> Any:  # fmt: skip
+    """The engine of `rgboost.boost` with ``engine="auto"``: as of an estimator with these rules."""
+    given = {"learner": learner, "monotone_constraints": None, "engine": "auto", "groups": groups}
+    case = Case(given, facts, facts.rows, step=step, rate=learning_rate)
+    bins = Bins.of(learner)
+    if facts.n_folds is None:
+        return engines_of_one_run(case, selection, bins, memory, n_iter, stops, 1)[0]
+    if not case.is_stumps:
+        return "direct"
+    mean = Mean(case, selection, facts.n_folds, memory, facts.largest_fold or facts.rows)
+    return engines_of_mean(mean, bins, True).engine or "direct"
 
 
 def _asked(case: Case, auto: str, gram: str | None, work: Work | None) -> str:

@@ -15,8 +15,9 @@ from ..._core.one_line import one_line
 from ...data.mixed_bins import columns_with_missing
 from ...losses import Loss
 
-SAMPLE = 10_000
-"""Values are counted in at most so many rows, evenly spaced."""
+SAMPLE, CELLS, FEWEST = 10_000, 1 << 22, 1000
+"""Values are counted in at most so many rows, evenly spaced, and so many entries; but not in fewer
+rows than the last number."""
 
 
 @one_line
@@ -35,7 +36,10 @@ class Values:
     @classmethod
     def of(cls, X: Any) -> Values:
         """Of evenly spaced rows of a matrix."""
-        some = X[:: -(-X.shape[0] // SAMPLE) or 1]
+        most = SAMPLE
+        if not scipy.sparse.issparse(X):
+            most = max(FEWEST, min(SAMPLE, CELLS // max(1, X.shape[1])))
+        some = X[:: -(-X.shape[0] // most) or 1]
         return _sparse_values(some) if scipy.sparse.issparse(some) else _dense_values(some)
 
     @property

@@ -90,11 +90,7 @@ def _bins(case: Case) -> Bins:
     """Bins of the rows of a case."""
     learner = case.learner
     if isinstance(learner, LearnerFamily):
-        if not learner.by_statistics:
-            return Bins(None)
-        stumps: Any = learner
-        least = stumps.min_weight_fraction_leaf
-        return Bins(stumps.max_bins, least, stumps.min_frequency, stumps.max_categories)
+        return Bins.of(learner)
     max_bins, least = case.max_bins, case.min_weight_fraction_leaf
     if isinstance(max_bins, str) and max_bins in ("auto", "paper"):
         max_bins = decide(rules.MAX_BINS, case).value

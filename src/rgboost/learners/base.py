@@ -147,6 +147,11 @@ class LearnerFamily(ABC):
     ) -> Prepared:
         """Prepare the family on the rows of X with positive weights."""
 
+    @property
+    def unconstrained(self) -> LearnerFamily:
+        """The family without constraints on what may be chosen."""
+        return self
+
     def restricted_to(self, rows: NDArray[np.bool_]) -> LearnerFamily:
         """The family for some of the training rows (those with positive weight)."""
         return self

@@ -57,6 +57,10 @@ class Monotone(LearnerFamily):
     stumps: Stumps
     constraints: Any
 
+    @property
+    def unconstrained(self) -> Stumps:
+        return self.stumps
+
     def prepare(
         self,
         X: Any,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost import RGBMClassifier, RGBMRegressor, load
 from rgboost.learners import Dictionary, Stumps
 from rgboost.losses import Huber, Logistic, Ridged, Squared
 from rgboost.selection import AllLearners, RandomGroups
@@ -268,6 +268,18 @@ def test_estimators_with_weights_strings_and_sparse_rows():
     assert by_rows.gap == pytest.approx(by_columns.gap, rel=1e-9)
 
 
+@pytest.mark.parametrize("constraints", [None, {0: 1}], ids=["free", "constrained"])
+def test_estimators_from_files(constraints, tmp_path):
+    X, y = diabetes()
+    settings = dict(max_iter=100, max_bins=8, random_state=0)
+    model = RGBMRegressor(**settings, monotone_constraints=constraints).fit(X, y)
+    model.save(tmp_path / "model")
+    found, again = certificate(model, X, y), certificate(load(tmp_path / "model"), X, y)
+    assert again.gap == pytest.approx(found.gap, rel=1e-9)
+    truth = found.loss - optimal_loss(X, y, Squared(), Stumps(max_bins=8)).loss
+    assert truth - ROUNDING <= found.gap <= 3 * truth
+
+
 def test_other_rows_and_missing_things_are_refused():
     X, y = diabetes()
     boosted = run(X, y, Squared(), 20)
@@ -326,7 +338,7 @@ def progress_of(boosted, y, loss, iteration, weight=None):
     return SimpleNamespace(
         iteration=iteration, n_iter=len(trace), train_loss=float(trace.train_loss[iteration]),
         validation_loss=None, seconds=0.0, snapshot=lambda: snapshot,
-        keep_certificate=lambda iteration, found: None,
+        keep_certificate=lambda iteration, found: None, settled=True,
     )  # fmt: skip
 
 

@@ -129,11 +129,11 @@ def training_of(
                 "the model was fitted with an offset, which is not known here; use the callback "
                 "RecordCertificates in fit."
             )
+        ways = fitted.plan_.ways or fitted.plan(X, y, sample_weight).ways  # none in a file
+        family = fitted._family(ways[0]).unconstrained
         if hasattr(fitted, "classes_"):
             y = np.where(np.asarray(y) == fitted.classes_[1], 1.0, -1.0)
         start = float(fitted.intercept_)
-        n_rows = len(y) if sample_weight is None else int(np.count_nonzero(sample_weight))
-        family = fitted._learner_family(fitted.loss_, n_rows)
         training = prepare(rows, y, sample_weight, fitted.loss_, family, start, n_jobs)
         score = fitted.model_.score(rows, n_jobs)
         if sample_weight is not None:

@@ -31,12 +31,13 @@ def prepared(X, categorical=()):
 def test_merged_rows_are_the_distinct_ones(categorical, weighted):
     X, y, weight = few_distinct(FEWEST_ROWS)
     arrays = prepared(X, categorical)
-    merged, labels, weights = merge_equal_rows(arrays, y, weight if weighted else None)
+    merged, labels, weights, kept = merge_equal_rows(arrays, y, weight if weighted else None)
     every = np.column_stack([arrays.codes[:, : len(y)].T, y])
     _, first, group = np.unique(every, axis=0, return_index=True, return_inverse=True)
     sums = np.bincount(group.ravel(), weight if weighted else None)
     order = np.argsort(first)
     np.testing.assert_array_equal(merged.codes[:, : len(labels)], arrays.codes[:, first[order]])
+    np.testing.assert_array_equal(kept, first[order])
     np.testing.assert_array_equal(labels, y[first[order]])
     np.testing.assert_allclose(weights, sums[order], rtol=1e-12)
     assert type(merged) is type(arrays)
@@ -47,7 +48,7 @@ def test_rows_stay_as_they_are_if_most_differ():
     X, y, weight = few_distinct(FEWEST_ROWS)
     X[:, 0] = np.random.default_rng(0).permutation(len(y)) // 1.5
     arrays = prepared(X)
-    assert merge_equal_rows(arrays, y, weight) == (arrays, y, weight)
+    assert merge_equal_rows(arrays, y, weight) == (arrays, y, weight, slice(None))
     few = few_distinct(FEWEST_ROWS - 1)
     assert merge_equal_rows(prepared(few[0]), *few[1:])[2] is few[2]
 

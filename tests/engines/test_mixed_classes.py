@@ -147,7 +147,7 @@ def test_sums_of_single_splits(monkeypatch, lightest, n_jobs):
     settings = dict(learner=learner, selection=RandomLearners(3), n_iter=12, n_jobs=n_jobs)
     singly = run(X, y, weight, 3, **settings)
     assert {0, 1, 2} == set(singly.trace.feature)
-    monkeypatch.setattr("rgboost.engines.direct.softmax.SPLITS_OF_COLUMN", 0)
+    monkeypatch.setattr("rgboost.engines.direct.outputs.SPLITS_OF_COLUMN", 0)
     together = run(X, y, weight, 3, **settings)
     np.testing.assert_array_equal(singly.trace.learner, together.trace.learner)
     np.testing.assert_array_equal(singly.trace.sets, together.trace.sets)

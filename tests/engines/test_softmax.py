@@ -208,8 +208,8 @@ def test_two_classes_are_the_logistic_loss():
         ),
         (dict(learner=Dictionary(np.eye(9))), "needs stumps with free leaves"),
         (
-            dict(engine="quadratic"),
-            "engine='quadratic' cannot do this: .* has several scores a row",
+            dict(engine="quadratic", step=ConstantStep(0.1)),
+            "engine='quadratic' cannot do this: .* is no step on a quadratic model",
         ),
         (dict(engine="gram"), "engine='gram' cannot do this: it needs the squared loss"),
     ],

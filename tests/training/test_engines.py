@@ -98,7 +98,9 @@ def test_an_engine_that_is_asked_for_and_cannot(given, message):
 def test_engines_of_several_classes():
     X = np.random.default_rng(0).normal(size=(300, 2))
     labels = np.digitize(X[:, 0], [-0.5, 0.5])
-    for engine in ("gram", "quadratic"):
-        with pytest.raises(ValueError, match="cannot do more than two classes"):
-            RGBMClassifier(engine=engine, max_iter=5).plan(X, labels)
+    with pytest.raises(ValueError, match="it needs the squared loss, not Softmax"):
+        RGBMClassifier(engine="gram", max_iter=5).plan(X, labels)
     assert RGBMClassifier().plan(X, labels).ways[0].engine == "direct"
+    for max_iter in (5, "auto", "cv"):
+        plan = RGBMClassifier(engine="quadratic", max_iter=max_iter).plan(X, labels)
+        assert plan.ways[0].engine == "quadratic"

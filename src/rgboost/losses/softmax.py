@@ -16,6 +16,7 @@ Matrix = NDArray[np.float64]
 
 class SoftmaxTerms(NamedTuple):
     ridge: float
+    limit: float
 
 
 class Softmax(Loss):
@@ -27,11 +28,15 @@ class Softmax(Loss):
     v is the variance of v under p, at most (max v - min v)^2 / 4 <= |v|^2 / 2. So the loss is
     (1/2 + ridge)-smooth, and ridge-strongly convex.
 
+    Quadratic models have one curvature h for all classes of a row (`model_curvature`).
+
     Newton leaf values take twice the diagonal of the Hessian, 2 (p_c (1 - p_c) + ridge), which lies
     above the Hessian.
     """
 
     newton_limit = 2.0
+    model_limit = 8.0
+    """The longest step of a row on a quadratic model. It is the mean of many that a leaf takes."""
 
     def __init__(self, n_classes: int, ridge: float = 1e-4) -> None:
         self.n_classes = check_count(n_classes, "n_classes", at_least=2)
@@ -51,7 +56,7 @@ class Softmax(Loss):
 
     @property
     def terms(self) -> SoftmaxTerms:
-        return SoftmaxTerms(self.ridge)
+        return SoftmaxTerms(self.ridge, self.model_limit)
 
     def value(self, y: Matrix, f: Matrix) -> Matrix:
         own = np.take_along_axis(f, y.astype(np.intp)[:, None], axis=1)[:, 0]
@@ -59,6 +64,26 @@ class Softmax(Loss):
 
     def residual(self, y: Matrix, f: Matrix) -> Matrix:
         return (y[:, None] == np.arange(self.n_classes)) - softmax(f, axis=1) - self.ridge * f
+
+    def model_curvature(self, y: Matrix, f: Matrix) -> Matrix:
+        """h of the quadratic model l(y, f + d) ~ l(y, f) - <r, d> + h/2 |d|^2, for each row.
+
+        Between the eigenvalues of diag(p) - p p' on steps that sum to 0 over the classes: half of
+        their mean, (1 - |p|^2) / (C - 1), and half of a bound of the largest, which is max(p) (that
+        of diag(p)), or 2 p (1 - p) if p = max(p) > 1/2 (Gershgorin's circles). So h is the
+        eigenvalue where all are the same: at equal probabilities, and of two classes. Elsewhere the
+        minimum of the quadratic model is less than twice as far as that of the loss, along any
+        direction.
+
+        But it is so large that no step r_c/h is beyond the ``model_limit``. It is at most sigma,
+        with which the quadratic model lies above the loss (Böhning 1992).
+        """
+        p = softmax(f, axis=1)
+        most = p.max(axis=1)
+        largest = np.where(most <= 0.5, most, 2.0 * most * (1.0 - most))
+        mean = (1.0 - (p * p).sum(axis=1)) / (self.n_classes - 1)
+        off = np.abs((y[:, None] == np.arange(self.n_classes)) - p).max(axis=1)
+        return np.asarray(np.maximum(0.5 * (largest + mean) + self.ridge, off / self.model_limit))
 
     def best_constant(
         self, y: Matrix, weight: Matrix | None = None, offset: Matrix | None = None

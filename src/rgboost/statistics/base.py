@@ -48,7 +48,8 @@ class Weights(NamedTuple):
 class Sums(NamedTuple):
     """At model m, of the rows of fold f: ``left[f, m, j]`` the sum of weighted residuals in slot j,
     ``total[f, m]`` over all rows, ``loss[f, m]`` the sum of weighted losses. ``curvature[f, m]``
-    and ``square[f, m]`` are sums of weighted curvatures and of squared weighted residuals."""
+    and ``square[f, m]`` are sums of weighted curvatures and of squared weighted residuals. With
+    several classes there is an axis of classes after that of models in ``left`` and ``total``."""
 
     left: Vector
     total: Vector
@@ -62,7 +63,7 @@ class Curvature(NamedTuple):
     exact. ``least`` is the least curvature of a row; rows of ``folds`` count; sums have to fit into
     ``dtype``."""
 
-    start: float
+    start: Any
     tables: Vector
     unit: float
     least: float

@@ -13,6 +13,7 @@ from .._core.jit import kernel
 from .._core.team import Team
 from ..losses import Loss
 from .base import Columns, Curvature, Models, Statistics, Sums, Weights
+from .classes import ClassStatistics
 from .counted_gram import count_gram
 from .memory import MemoryStatistics
 from .side_by_side import SideBySide, can_stand_side_by_side
@@ -88,9 +89,16 @@ class InMemory(Statistics):
         found = [self._sums_of_fold(f, models, losses_only) for f in range(self.n_folds)]
         return Sums(*(np.array([getattr(one, name) for one in found]) for name in Sums._fields))
 
+    @cached_property
+    def _of_classes(self) -> list[ClassStatistics]:
+        """Rows of each fold with several scores."""
+        pairs = zip(self.parts, self.folds, strict=True)
+        return [ClassStatistics(self.family, part, *rows[1:], self.loss) for part, rows in pairs]
+
     def _sums_of_fold(self, f: int, models: Models, losses_only: bool) -> Sums:
         """Without the axis of folds."""
-        beside = self._beside[f] if len(models.start) > 1 and not losses_only else None
+        several = len(models.start) > 1 and self.loss.outputs == 1
+        beside = self._beside[f] if several and not losses_only else None
         if beside is None:
             each = [self._sums_at(f, *model, losses_only) for model in zip(*models, strict=True)]
             return Sums(*(np.array(values) for values in zip(*each, strict=True)))
@@ -102,6 +110,8 @@ class InMemory(Statistics):
         self, f: int, start: Any, tables: Vector, losses_only: bool = True
     ) -> tuple[Any, ...]:
         """Of the rows of a fold at one model."""
+        if self.loss.outputs > 1:
+            return self._of_classes[f].look(start, tables, losses_only)
         part, rows = self.parts[f], self.folds[f]
         part.start = start if rows.offset is None else start + rows.offset
         if losses_only:
@@ -143,6 +153,10 @@ class InMemory(Statistics):
     def curvature(self, at: Curvature) -> Vector:
         """w h of every row."""
         rows, whole = self.together, self.whole
+        if self.loss.outputs > 1:
+            classes = ClassStatistics(self.family, whole, *rows[1:], self.loss)
+            classes.score(at.start, at.tables)
+            return np.maximum(classes.curvature(), at.least)
         whole.start = at.start if rows.offset is None else at.start + rows.offset
         curvature = self.loss.model_curvature(rows.y, whole.score(at.tables))
         return np.maximum(curvature if rows.weight is None else curvature * rows.weight, at.least)
@@ -165,8 +179,11 @@ class InMemory(Statistics):
         found[order] = np.diff(np.rint(np.cumsum(units[order])), prepend=0.0)
         return found
 
-    def scores(self, f: int, start: float, tables: Vector) -> Vector:
-        """The score of every row of a fold at a model, for engines that go on with the rows."""
+    def scores(self, f: int, start: Any, tables: Vector) -> Vector:
+        """The score of every row of a fold at a model, for engines that go on with the rows; of
+        several classes, (rows, classes)."""
+        if self.loss.outputs > 1:
+            return self._of_classes[f].score(start, tables).T.copy()
         part, offset = self.parts[f], self.folds[f].offset
         part.start = start if offset is None else start + offset
         return part.score(tables).copy()

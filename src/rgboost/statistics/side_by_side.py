@@ -79,7 +79,7 @@ class SideBySide:
         lanes[:, :n_models], starts[:n_models] = tables.T, start
         n_chunks = len(self.chunks) - 1
         sums, bins = np.zeros((4, n_chunks, LANES)), np.zeros((n_cells, LANES))
-        for first, last in _batches(self.chunks):
+        for first, last in batches(self.chunks):
             mine = self.chunks[first : last + 1]
             residual = np.empty((mine[-1] - mine[0]) * LANES)
             self.team.run(
@@ -92,7 +92,7 @@ class SideBySide:
         return np.ascontiguousarray(bins.T[:n_models]), total, loss, curvature, square
 
 
-def _batches(chunks: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+def batches(chunks: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """The first chunk and the one after the last, of batches of at most `MOST_ROWS` rows; or of one
     chunk that has more."""
     first, n_chunks = 0, len(chunks) - 1

@@ -17,6 +17,7 @@ from ..engines.base import Runs
 from ..engines.direct.runs import DirectRuns
 from ..engines.gram.runs import GramRuns, gram_obstacle
 from ..engines.problem import Problem, Validation
+from ..engines.quadratic.class_runs import ClassQuadraticRuns
 from ..engines.quadratic.runs import QuadraticRuns, quadratic_obstacle
 from ..learners import LearnerFamily
 from ..learners.base import Additive, Prepared
@@ -39,7 +40,9 @@ Engine = Literal["auto", "direct", "gram", "quadratic"]
 ENGINES: dict[str, Callable[[Problem], Runs]] = {
     "direct": DirectRuns,
     "gram": GramRuns,
-    "quadratic": QuadraticRuns,
+    "quadratic": lambda problem: (
+        QuadraticRuns(problem) if problem.n_classes is None else ClassQuadraticRuns(problem)
+    ),
 }
 _OBSTACLES = {"gram": gram_obstacle, "quadratic": quadratic_obstacle}
 

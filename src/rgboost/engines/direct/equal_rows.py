@@ -28,23 +28,23 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 def merge_equal_rows(
     arrays: Any, y: Vector, weight: Vector | None
-) -> tuple[Any, Vector, Vector | None]:
-    """Weak-learners on the rows, labels and weights: of merged rows, if these are at most half as
-    many; otherwise as they are."""
+) -> tuple[Any, Vector, Vector | None, Any]:
+    """Weak-learners on the rows, labels, weights and which rows they are: of merged rows, if these
+    are at most half as many; otherwise as they are."""
     if type(arrays) not in (DenseStumps, MixedStumps) or len(y) < FEWEST_ROWS:
-        return arrays, y, weight
+        return arrays, y, weight, slice(None)
     keys = row_keys(arrays.codes, y)
     order = np.argsort(keys, kind="stable")
     begins = np.append(True, np.diff(keys[order]) != 0)
     if 2 * np.count_nonzero(begins) > len(y) or not _same(arrays.codes, y, order, ~begins):
-        return arrays, y, weight
+        return arrays, y, weight, slice(None)
     group = np.empty(len(y), np.int64)
     group[order] = np.cumsum(begins) - 1
     first = order[begins]
     merged = np.bincount(group, weight)
     place = np.argsort(first)  # in the order of the rows
     first = first[place]
-    return take_rows(arrays, first, len(y)), y[first], merged[place].astype(np.float64)
+    return take_rows(arrays, first, len(y)), y[first], merged[place].astype(np.float64), first
 
 
 def _same(codes: NDArray, y: Vector, order: NDArray, repeats: NDArray[np.bool_]) -> bool:

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.team import Team
-from ...statistics.rows import TILE, Rows, make_rows, start_rows
+from ...statistics.class_rows import ClassRows, class_tile, make_class_rows, start_classes
+from ...statistics.rows import Rows, make_rows, start_rows
 from ..base import Record
 from ..problem import Problem, RowSet, with_offset
 from .few_rows_loop import run_few_rows, set_losses
 from .loop import Work, run_block
 from .python_loss import run_block_with_python_loss
-from .softmax_loop import ClassWork, run_softmax_block, start_softmax
-from .softmax_rows import ClassRows, make_class_rows
+from .softmax_loop import ClassWork, run_softmax_block
 
 Vector = NDArray[np.float64]
 
@@ -25,7 +25,6 @@ PARTIAL_BYTES = 64 << 20
 SPLITS_OF_COLUMN = 2
 """Splits in J for each column up to which sums of the rows on their left are faster than those of
 all bins."""
-_SHORTEST_TILE = 1024
 
 
 class OneScore:
@@ -117,12 +116,12 @@ class ClassScores(OneScore):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         self.scores = problem.loss.outputs
-        self.tile = max(_SHORTEST_TILE, TILE // self.scores // 8 * 8)
-        """Rows that are updated at once: all classes of them fit the cache."""
+        self.tile = class_tile(self.scores)
 
     def rows(self, learners: Any, some: RowSet, start: Any, score: Vector | None) -> ClassRows:
-        rows = make_class_rows(some.y, some.weight, with_offset(start, some.offset))
-        start_softmax(learners, self.terms, rows, self.tile)
+        at = with_offset(start, some.offset) if score is None else score
+        rows = make_class_rows(some.y, some.weight, at)
+        Team(1).run(start_classes, self.terms, rows, self.tile)
         return rows
 
     def work(self, learners: Any, rows: ClassRows) -> ClassWork:

@@ -17,7 +17,7 @@ from ..._core.team import Team, team_size
 from ...selection import Subsets
 from ..base import Arrays, Losses, Record, Run, Runs
 from ..curvature import in_units_of_the_largest, newton_start
-from ..problem import Problem, RowSet, start_of
+from ..problem import Problem, RowSet, rows_of, start_of
 from .equal_rows import merge_equal_rows
 from .few_rows_loop import FewRowsRule
 from .outputs import ClassScores, FewRows, OneScore, PythonLoss
@@ -94,10 +94,14 @@ class DirectRuns(Runs):
         problem = self.problem
         sides = [(problem.prepared.arrays, problem.rows), (problem.held_arrays, problem.held_rows)]
         mass, held_mass = (some.mass for _, some in sides)
+        scores = (None, None) if self._scores is None else self._scores[0]
+        every = [(*side, score) for side, score in zip(sides, scores, strict=True)]
         if problem.n_classes is not None:
-            sides = [_merged(*side) for side in sides]
-        (learners, rows), (held_learners, held) = sides
-        state = self._state(0, learners, rows, held_learners, held, problem.start, problem.rule)
+            every = [_merged(*one) for one in every]
+        (learners, rows, score), (held_learners, held, held_score) = every
+        state = self._state(
+            learners, rows, held_learners, held, problem.start, problem.rule, score, held_score
+        )
         return Run(problem.start, mass, held_mass, rng, state)
 
     def _without(self, all_rows: RowSet, k: int, rng: np.random.Generator) -> Run:
@@ -113,14 +117,14 @@ class DirectRuns(Runs):
         elif problem.best_start:
             start = start_of(problem.loss, rows, None)
         rule = own_rule(problem.rule, len(rows.y))
-        state = self._state(k, learners, rows, held_learners, held, start, rule)
+        scores = (None, None) if self._scores is None else self._scores[k]
+        state = self._state(learners, rows, held_learners, held, start, rule, *scores)
         return Run(start, rows.mass, held.mass, rng, state)
 
     def _state(
-        self, k: int, learners: Any, rows: RowSet, held_learners: Any, held: RowSet, start: Any,
-        rule: Any,
+        self, learners: Any, rows: RowSet, held_learners: Any, held: RowSet, start: Any, rule: Any,
+        score: Vector | None, held_score: Vector | None,
     ) -> RowState:  # fmt: skip
-        score, held_score = (None, None) if self._scores is None else self._scores[k]
         mine = self.outputs.rows(learners, rows, start, score)
         others = self.outputs.rows(held_learners, held, start, held_score)
         work = self.outputs.work(learners, mine)
@@ -167,12 +171,13 @@ def _outputs(problem: Problem) -> OneScore:
     return FewRows(problem) if isinstance(problem.rule, FewRowsRule) else OneScore(problem)
 
 
-def _merged(learners: Any, rows: RowSet) -> tuple[Any, RowSet]:
-    """Weak-learners and rows, equal ones merged unless each has its offset."""
+def _merged(learners: Any, rows: RowSet, score: Vector | None) -> tuple[Any, RowSet, Any]:
+    """Weak-learners, rows and their scores, if given; equal rows merged unless each has its
+    offset."""
     if rows.offset is not None:
-        return learners, rows
-    learners, y, weight = merge_equal_rows(learners, rows.y, rows.weight)
-    return learners, RowSet(y, weight, None)
+        return learners, rows, score
+    learners, y, weight, kept = merge_equal_rows(learners, rows.y, rows.weight)
+    return learners, RowSet(y, weight, None), rows_of(score, kept)
 
 
 def part_of(subsets: Subsets, begin: int, end: int) -> Subsets:

@@ -34,8 +34,8 @@ from ...learners.kernels import (
 )
 from ...learners.splits import best_allowed
 from ...learners.stump_statistics import bar_light_sides, gather_column
+from ...statistics.class_rows import ClassScratch, add_values, clear_sums, evaluate_classes
 from .loop import first_of_the_best, subset_columns, subset_of
-from .softmax_rows import ClassScratch, add_values, clear_sums, evaluate_classes, start_classes
 from .softmax_step import class_values
 
 
@@ -66,11 +66,6 @@ def make_scratch(learners, n_classes, tile):
         np.empty((n_classes, most_bins)),
         np.empty(most_bins),
     )
-
-
-@kernel()
-def start_softmax(learners, terms, rows, tile):
-    start_classes(terms, rows, make_scratch(learners, rows.score.shape[0], tile))
 
 
 @kernel()

@@ -292,9 +292,9 @@ def go_on_direct(runs: StatisticsRuns, tables: NDArray[np.float64]) -> DirectRun
     for k, run in enumerate(runs.runs):
         every = [statistics.scores(f, run.start, tables[k]) for f in range(statistics.n_folds)]
         if problem.fold is None:
-            scores.append((every[0], every[1] if len(every) > 1 else np.empty(0)))
+            scores.append((every[0], every[1] if len(every) > 1 else every[0][:0]))
             continue
-        score = np.empty(len(problem.fold))
+        score = np.empty((len(problem.fold), *every[0].shape[1:]))
         for f, part in enumerate(every):
             score[problem.fold == f] = part
         scores.append((score[problem.fold != k], score[problem.fold == k]))

@@ -74,8 +74,6 @@ def quadratic_obstacle(problem: Problem) -> str | None:
 
 def loss_obstacle(loss: Loss, step: StepRule, learning_rate: float) -> str | None:
     """Why a loss has no quadratic models, or no such steps on them; None if it has."""
-    if loss.outputs > 1:
-        return f"{loss!r} has several scores a row"
     if loss.smoothness is None and not loss.newton:
         return f"{loss!r} has no quadratic model"
     if step not in (ConstantStep(), LineSearch(), NewtonStep()):
@@ -105,7 +103,7 @@ class QuadraticRuns(StatisticsRuns):
         self.fitted = list(range(len(self.mass) if problem.n_runs > 1 else 1))
         """Folds that runs are fitted to."""
         self.runs = self._begin()
-        self.tables = np.zeros((len(self.runs), self.family.n_tables))
+        self.tables = self._no_tables()
         null = Models(np.array([self.start]), self.tables[:1])
         curvature = self.statistics.sums(null).curvature[self.fitted].sum()
         self.usual = float(curvature) / sum(self.statistics.sizes[f] for f in self.fitted)
@@ -124,7 +122,7 @@ class QuadraticRuns(StatisticsRuns):
         self._told = 0.0
         """The mean training loss now, as it tells."""
         self._make_model()
-        self._point = {"tables": self.tables.copy(), "length": np.array(self.length)}
+        self._point = self._whole()
 
     def gram_types(self) -> list[Any]:
         """The longest integers that fit."""
@@ -136,26 +134,30 @@ class QuadraticRuns(StatisticsRuns):
         if problem.n_runs == 1:
             masses = float(mass[0]), float(mass[1:].sum())
             return [Run(problem.start, *masses, next(problem.generators()), None)]
-        starts = np.full(len(mass), problem.start)
+        starts = np.array([problem.start] * len(mass))
         if problem.best_start:  # a Newton step from that of all rows
-            null = Models(np.array([problem.start]), np.zeros((1, self.family.n_tables)))
-            sums = self.statistics.sums(null)
+            sums = self.statistics.sums(Models(starts[:1], self._no_tables()[:1]))
             residual, curvature = sums.total[:, 0], sums.curvature[:, 0]
-            starts += (residual.sum() - residual) / (curvature.sum() - curvature)
+            rest = curvature.sum() - curvature
+            starts += ((residual.sum(axis=0) - residual).T / rest).T
         rest = mass.sum() - mass
         return [
-            Run(float(starts[k]), float(rest[k]), float(mass[k]), rng, None)
+            Run(starts[k], float(rest[k]), float(mass[k]), rng, None)
             for k, rng in enumerate(problem.generators())
         ]
+
+    def _no_tables(self) -> Vector:
+        """Of every run, at its null model."""
+        return np.zeros((self.problem.n_runs, self.family.n_tables))
 
     @property
     def label(self) -> str:
         return super().label + (" on quadratic models" if len(self.runs) > 1 else "")
 
     @property
-    def start(self) -> float:
+    def start(self) -> Any:
         """Where the mean of the models starts from."""
-        return float(np.mean([run.start for run in self.runs]))
+        return np.mean([run.start for run in self.runs], axis=0)
 
     def go_on(self, n: int) -> list[Record]:
         if not self._stretch and not self.expect_useful(self.useful):
@@ -175,7 +177,7 @@ class QuadraticRuns(StatisticsRuns):
     def _nothing(self, run: Run) -> Record:
         """No iterations."""
         now, problem = self.losses(run), self.problem
-        nothing = make_record(0, problem.prepared.set_bytes)
+        nothing = make_record(0, problem.prepared.set_bytes, problem.n_classes)
         return nothing._replace(loss=np.array([now.train]), held_loss=np.array([now.held]))
 
     def _n_done(self) -> int:
@@ -193,7 +195,7 @@ class QuadraticRuns(StatisticsRuns):
         after = self._mean(self._exact)
         if not after < before:
             self.tables = tables
-            self._make_model()
+            self._make_model(anew=True)
             self.length //= 2 * SHORTER
             self.finished = self.length == 0 and bool(tables.any())
             if self.length == 0 and not self.finished:
@@ -202,7 +204,7 @@ class QuadraticRuns(StatisticsRuns):
         self.finished = before - after <= self.problem.tol * abs(after)
         self.length = next_length(self.length, abs(after - told) / (before - after))
         if natural:
-            self._point = {"tables": self.tables.copy(), "length": np.array(self.length)}
+            self._point = self._whole()
         return Settled(self._exact, natural=natural)
 
     def _mean(self, losses: Sequence[Any]) -> float:
@@ -212,6 +214,10 @@ class QuadraticRuns(StatisticsRuns):
 
     def keep(self) -> Arrays:
         return self._point
+
+    def _whole(self) -> Arrays:
+        """All that stretches from here on depend on."""
+        return {"tables": self.tables.copy(), "length": np.array(self.length)}
 
     def restore(self, kept: Arrays) -> None:
         self.tables, self.length = kept["tables"].copy(), int(kept["length"])
@@ -226,43 +232,57 @@ class QuadraticRuns(StatisticsRuns):
         added = np.zeros_like(self.tables)
         for records in self._stretch:
             for k, one in enumerate(records):
-                fields = {name: getattr(one, name) for name in ("learner", "left", "right", "sets")}
-                added[k] += self.family.tables(Path.of(**fields))
+                added[k] += self._tables_of(one)
         return added
 
-    def _make_model(self) -> None:
+    def _tables_of(self, record: Record) -> Vector:
+        fields = {name: getattr(record, name) for name in ("learner", "left", "right", "sets")}
+        return self.family.tables(Path.of(**fields))
+
+    def _make_model(self, anew: bool = False) -> None:
         """The quadratic model at the models of the runs, and their losses.
 
         Residuals and losses are those of each run; the curvature is that of the mean of the models.
+        It is kept as long as it will do, but not if it is asked for ``anew``.
         """
         starts, mean = [run.start for run in self.runs], self.tables.mean(axis=0)
-        models = Models(np.array([*starts, self.start]), np.vstack([self.tables, mean]))
+        models = Models(np.array(starts), self.tables)
+        if len(starts) > 1:
+            with_mean = np.concatenate([self.tables, mean[None]])
+            models = Models(np.array([*starts, self.start]), with_mean)
         sums = self.statistics.sums(models)
         curvature = float(sums.curvature[self.fitted, -1].sum())
         noise = float(sums.square[self.fitted, -1].sum()) / curvature
-        dtype = self.gram.blocks[0].dtype
-        weighting = Curvature(
-            self.start, mean, curvature / _UNITS[dtype.itemsize], _LEAST_CURVATURE * self.usual,
-            tuple(self.fitted), dtype,
-        )  # fmt: skip
-        self.weighting = weighting
-        self.gram.forget()
+        if anew or self._is_other(curvature):
+            self._weigh(mean, curvature)
         self._stretch = []
-        left_weight, total = (part[0] for part in self.statistics.weights(weighting))
+        left_weight, total = (part[0] for part in self.statistics.weights(self.weighting))
         for k, run in enumerate(self.runs):
             run.state = self._state(k, run, sums, left_weight, total, noise)
         self._exact = [self.losses(run) for run in self.runs]
         self._told = self._mean(self._exact)
 
+    def _is_other(self, curvature: float) -> bool:
+        """Whether the curvature of all rows has become another than that of the Gram rows."""
+        return True
+
+    def _weigh(self, tables: Vector, curvature: float) -> None:
+        """Gram rows are to be of the curvature at a model, whose sum this is."""
+        dtype = self.gram.blocks[0].dtype
+        self.weighting = Curvature(
+            self.start, tables, curvature / _UNITS[dtype.itemsize],
+            _LEAST_CURVATURE * self.usual, tuple(self.fitted), dtype,
+        )  # fmt: skip
+        self.gram.forget()
+
     def _state(
         self, k: int, run: Run, sums: Sums, left_weight: Vector, total: float, noise: float
     ) -> SumState:
         """Run k at its model."""
-        held = [k] if self.problem.n_runs > 1 else [1][: len(self.mass) - 1]
-        train = [f for f in self.fitted if f not in held]
+        train, held = self._folds_of(k)
 
         def state(folds: list[int], mass: float) -> ShareState:
-            share = self._unit * mass / float(self.mass[self.fitted].sum())
+            share = self._share(mass)
             left, of_all, loss = (part[folds, k].sum(axis=0) for part in sums[:3])
             return ShareState(
                 left_sums=left,
@@ -277,14 +297,22 @@ class QuadraticRuns(StatisticsRuns):
             )
 
         mine, others = state(train, run.mass), state(held, run.held_mass)
-        weights = mine.left_weight, mine.total_weight
-        splits = self.family.weighted(*weights, LIGHTEST * self.usual, noise)
-        return SumState(splits, mine, others, self.make_work())
+        return SumState(self._splits(mine, noise), mine, others, self.make_work())
 
-    @property
-    def _unit(self) -> float:
+    def _folds_of(self, k: int) -> tuple[list[int], list[int]]:
+        """Folds that run k is fitted to, and those that are held out."""
+        held = [k] if self.problem.n_runs > 1 else [1][: len(self.mass) - 1]
+        return [f for f in self.fitted if f not in held], held
+
+    def _share(self, mass: float) -> float:
+        """What rows of this weight have of the Gram matrix, in its units."""
         assert self.weighting is not None
-        return self.weighting.unit
+        return self.weighting.unit * mass / float(self.mass[self.fitted].sum())
+
+    def _splits(self, state: Any, noise: float) -> Any:
+        """The splits of a run with these sums of curvature."""
+        weights = state.left_weight, state.total_weight
+        return self.family.weighted(*weights, LIGHTEST * self.usual, noise)
 
 
 def next_length(length: int, wrong: float) -> int:

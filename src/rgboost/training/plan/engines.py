@@ -240,10 +240,6 @@ def _asked(case: Case, auto: str, gram: str | None, work: Work | None) -> str:
     engine = case.engine
     if case.facts.engine_before is not None:
         return case.facts.engine_before
-    if case.facts.several_classes and engine in ("gram", "quadratic"):
-        raise ValueError(
-            f"engine={engine!r} cannot do more than two classes; use engine='direct' or 'auto'."
-        )
     obstacle = {"gram": gram, "quadratic": one_quadratic_obstacle(case, work)}.get(engine)
     if obstacle is not None:
         raise ValueError(f"engine={engine!r} cannot do this: {obstacle}. Or use engine='direct'.")

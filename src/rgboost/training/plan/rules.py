@@ -157,7 +157,9 @@ class Case:
 def quadratic_obstacle(loss: Loss, step: StepRule, learning_rate: float, engine: str) -> str | None:
     """Why a loss has no means of runs on quadratic models of it; None if it has."""
     obstacle = loss_obstacle(loss, step, learning_rate)
-    if obstacle is None and not loss.newton:
+    if obstacle is None and loss.outputs > 1 and engine == "auto":
+        obstacle = "several classes are on quadratic models where engine='quadratic' asks for it"
+    if obstacle is None and not loss.newton and loss.outputs == 1:
         obstacle = f"the curvature of {loss!r} vanishes somewhere, or is not known"
     if obstacle is None and engine not in ("auto", "quadratic"):
         obstacle = f"engine={engine!r} is asked for"

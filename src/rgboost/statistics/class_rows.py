@@ -7,10 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core.jit import kernel
-from ..._core.math import EXPONENT_MIN, blocked_sum, exp, log
-from ..._core.team import row_chunks
-from ...learners.kernels import Scratch
+from .._core.jit import kernel
+from .._core.math import EXPONENT_MIN, blocked_sum, exp, log
+from .._core.team import row_chunks
+from ..learners.kernels import Scratch
+from .rows import TILE
+
+_SHORTEST_TILE = 1024
 
 
 class ClassRows(NamedTuple):
@@ -57,11 +60,17 @@ def make_class_rows(
     )
 
 
+def class_tile(n_classes: int) -> int:
+    """Rows that are updated at once: all classes of them fit the cache."""
+    return max(_SHORTEST_TILE, TILE // n_classes // 8 * 8)
+
+
 @kernel()
-def start_classes(terms, rows, scratch):
-    """Residuals and sums of the null model."""
-    tile = scratch.top.shape[0]
-    for chunk in range(rows.chunks.shape[0] - 1):
+def start_classes(terms, rows, tile, seat):
+    """Residuals and sums at the scores that rows have, each thread on its chunks of rows."""
+    one = Scratch(np.empty(0), np.empty(tile), np.empty(tile))
+    scratch = ClassScratch(one, np.empty(tile), np.empty(tile), np.empty((0, 0)), np.empty(0))
+    for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
         clear_sums(rows, chunk)
         for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], tile):
             hi = min(lo + tile, rows.chunks[chunk + 1])

@@ -1,0 +1,351 @@
+"""Several classes on quadratic models: against numpy, against the direct engine, and as a fit."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from rgboost import RGBMClassifier
+from rgboost.engines.quadratic import class_runs, runs
+from rgboost.learners import Stumps
+from rgboost.learners.class_sums import projections
+from rgboost.losses import Softmax
+from rgboost.model import Path
+from rgboost.selection import AllLearners, RandomGroups, RandomLearners, RandomThresholds
+from rgboost.steps import ConstantStep, NewtonStep
+from rgboost.training import EarlyStopping, Validation, boost
+from tests.mixed_naive import numeric_sides
+
+C = 4
+
+
+def data(n=400, seed=0, n_classes=C):
+    """(X, y, weight, offset): few values, so that weights do not move thresholds."""
+    rng = np.random.default_rng(seed)
+    X = np.round(2 * np.clip(rng.normal(size=(n, 5)), -2, 2))
+    score = np.column_stack([np.sin(c + X[:, c % 5]) + 0.3 * X[:, 0] * c for c in range(n_classes)])
+    y = np.argmax(score + rng.gumbel(size=score.shape), axis=1).astype(float)
+    return X, y, rng.integers(1, 5, n).astype(float), 0.5 * rng.normal(size=(n, n_classes))
+
+
+def fit(X, y, n_classes=C, **settings):
+    defaults = dict(
+        loss=Softmax(n_classes), learner=Stumps(max_bins=16), selection=AllLearners(),
+        step=NewtonStep(), learning_rate=0.3, start_score=None, random_state=0, tol=0.0,
+        engine="quadratic",
+    )  # fmt: skip
+    return boost(X, y, **{**defaults, **settings})
+
+
+@pytest.fixture
+def steady(monkeypatch):
+    """Stretches of 20 iterations, each with curvature of its own."""
+    monkeypatch.setattr(runs, "FIRST_STRETCH", 20)
+    monkeypatch.setattr(runs, "LONGER", 1)
+    monkeypatch.setattr(runs, "FAIR", np.inf)
+    monkeypatch.setattr(class_runs, "LOWER", 1.0)
+
+
+def subsets_of(selection, layout, seed, n):
+    """The weak-learners of each J."""
+    found = selection.subsets(layout, np.random.default_rng(seed), n)
+    for m in range(n):
+        row = m % (len(found.start) - 1)
+        at = np.arange(found.start[row], found.start[row + 1])
+        if found.restricted:
+            yield found.learners[found.first[at[0]] : found.first[at[-1] + 1]]
+        else:
+            columns = found.columns[at]
+            yield np.concatenate([np.arange(*layout.offsets[g : g + 2]) for g in columns])
+
+
+def naive(X, y, boosted, selection, lengths, weight=None, offset=None, fold=None, rate=0.3):
+    """Runs on quadratic models by their definition: (learner, left, right) of every iteration and
+    run in turn; and the mean losses where stretches end."""
+    n, loss, n_runs = len(y), Softmax(C), 1 if fold is None else int(fold.max()) + 1
+    w = np.ones(n) if weight is None else weight
+    offset = np.zeros((n, C)) if offset is None else offset
+    cuts, layout = boosted.prepared.cuts, boosted.prepared.layout
+    feature = np.repeat(np.arange(X.shape[1]), np.diff(cuts.offsets))
+    below = (X[:, feature] <= cuts.thresholds).astype(float)
+    rest = [np.full(n, True) if fold is None else fold != k for k in range(n_runs)]
+    f = np.array([offset + loss.best_constant(y, w, offset)] * n_runs)
+    r, h = w[:, None] * loss.residual(y, f[0]), w * loss.model_curvature(y, f[0])
+    for k, rows in enumerate(rest if n_runs > 1 else []):
+        f[k] += r[rows].sum(axis=0) / h[rows].sum()
+    seeds = [0] if n_runs == 1 else [[0, k] for k in range(n_runs)]
+    drawn = [subsets_of(selection, layout, seed, sum(lengths)) for seed in seeds]
+    path, ends = [], []
+    for length in lengths:
+        h = w * loss.model_curvature(y, f.mean(axis=0))
+        moved = np.zeros_like(f)
+        for _ in range(length):
+            for k, rows in enumerate(rest):
+                share = w[rows].sum() / w.sum()
+                own = np.where(rows[:, None], w[:, None] * loss.residual(y, f[k]), 0.0)
+                R = own - share * h[:, None] * moved[k]
+                J = next(drawn[k])
+                S, H = below[:, J].T @ R, share * (h @ below[:, J])
+                T, other = R.sum(axis=0) - S, share * h.sum() - H
+                score = (S**2).sum(axis=1) / H + (T**2).sum(axis=1) / other
+                j = np.flatnonzero(score >= score.max() * (1 - 1e-9))[0]
+                left, right = rate * S[j] / H[j], rate * T[j] / other[j]
+                moved[k] += np.where(below[:, [J[j]]] == 1.0, left, right)
+                path.append((J[j], left / n_runs, right / n_runs))
+        f = f + moved
+        value = [w * loss.value(y, one) for one in f]
+        train = np.mean([value[k][rows].sum() / w[rows].sum() for k, rows in enumerate(rest)])
+        held = sum(value[k][~rows].sum() for k, rows in enumerate(rest)) / w.sum()
+        ends.append((train, held))
+    learner, left, right = zip(*path, strict=True)
+    return np.array(learner), np.array(left), np.array(right), np.array(ends)
+
+
+SELECTIONS = [AllLearners(), RandomGroups(2), RandomLearners(9), RandomThresholds(9)]
+
+
+@pytest.mark.parametrize("selection", SELECTIONS, ids=repr)
+@pytest.mark.parametrize("extra", [(), ("weight",), ("offset",), ("weight", "offset")], ids=str)
+@pytest.mark.parametrize("k", [1, 3])
+def test_stretches_are_boosting_on_quadratic_models(selection, extra, k, steady):
+    X, y, weight, offset = data()
+    more = {name: {"weight": weight, "offset": offset}[name] for name in extra}
+    if k > 1:
+        more["fold"] = np.random.default_rng(3).integers(0, k, len(y))
+    found = fit(X, y, selection=selection, n_iter=60, **more)
+    learner, left, right, ends = naive(X, y, found, selection, [20, 20, 20], **more)
+    np.testing.assert_array_equal(found.trace.learner, learner)
+    np.testing.assert_allclose(found.trace.left, left, rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(found.trace.right, right, rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(found.trace.train_loss[[20, 40, 60]], ends[:, 0], rtol=1e-6)
+    if k > 1:
+        np.testing.assert_allclose(found.trace.validation_loss[[20, 40, 60]], ends[:, 1], rtol=1e-6)
+    assert (np.diff(found.trace.train_loss) < 0).all()
+
+
+def mixed(n=300, seed=0, n_classes=3):
+    """(X, y, weight): a number with missing values, one without, categories with missing values."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.normal(size=n).round(1), rng.normal(size=n).round(1),
+                         rng.integers(0, 7, n)]).astype(float)  # fmt: skip
+    level = rng.normal(size=(9, n_classes))[np.nan_to_num(X[:, 2], nan=7).astype(int)]
+    score = level + np.sin(X[:, [0]] + np.arange(n_classes)) + np.outer(X[:, 1] > 0.3, [2, 0, 1])
+    X[rng.random(n) < 0.2, 0] = np.nan
+    X[rng.random(n) < 0.1, 2] = np.nan
+    y = np.argmax(score + rng.gumbel(size=score.shape), axis=1).astype(float)
+    return X, y, rng.integers(1, 4, n).astype(float)
+
+
+MIXED = dict(n_classes=3, learner=Stumps(max_bins=None, categorical=(2,)))
+
+
+def category_sides(x, R, h):
+    """The left rows of the prefixes of the categories along the first principal direction."""
+    keys = np.where(np.isnan(x), 99, x)
+    names = np.unique(keys)
+    bins = np.array([R[keys == one].sum(axis=0) for one in names])
+    weights = np.array([h[keys == one].sum() for one in names])
+    order = np.argsort(projections(bins, weights, R.sum(axis=0), h.sum()), kind="stable")
+    return [np.isin(keys, names[order[: k + 1]]) for k in range(len(names) - 1)]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("selection", [AllLearners(), RandomLearners(1.0)], ids=repr)
+def test_categories_and_missing_values(selection, weighted, steady):
+    """Every iteration takes the best of all splits on the quadratic model, with its leaves."""
+    X, y, weight = mixed()
+    w = weight / weight.max() if weighted else np.ones(len(y))
+    found = fit(X, y, selection=selection, n_iter=20, weight=w if weighted else None, **MIXED)
+    loss, trace = Softmax(3), found.trace
+    assert {0, 1, 2} == set(trace.feature)
+    start = loss.best_constant(y, w)
+    before = np.tile(start, (len(y), 1))
+    R, h = w[:, None] * loss.residual(y, before), w * loss.model_curvature(y, before)
+    for m, after in enumerate(found.model.staged_score(X)):
+        numbers = [side for g in (0, 1) for side in numeric_sides(X[:, g], None, w)]
+        sides = [*numbers, *category_sides(X[:, 2], R, h)]
+        best = max(
+            sum((R[s].sum(axis=0) ** 2).sum() / h[s].sum() for s in (left, ~left)) for left in sides
+        )
+        left = np.isclose(after - before, trace.left[m], rtol=1e-9).all(axis=1)
+        assert 0 < left.sum() < len(y)
+        assert trace.gradient_norm[m] == pytest.approx(np.sqrt(best), rel=1e-5)
+        values = 0.3 * R[left].sum(axis=0) / h[left].sum()
+        np.testing.assert_allclose(trace.left[m], values, rtol=1e-4, atol=1e-7)
+        R, before = R - h[:, None] * (after - before), after
+    exact = np.average(loss.value(y, before), weights=w)
+    assert trace.train_loss[-1] == pytest.approx(exact, rel=1e-12)
+
+
+def test_losses_are_exact_where_stretches_end():
+    """Of validation rows too, which lack values that training rows all have."""
+    X, y, weight = mixed(600)
+    known = ~np.isnan(X).any(axis=1)
+    held = Validation(X[~known], y[~known], weight[~known])
+    found = fit(X[known], y[known], n_iter=200, weight=weight[known], validation=held, **MIXED)
+    start = Softmax(3).best_constant(y[known], weight[known])
+    last = found.prepared.model(found.trace.path(200), start)
+    exact = np.average(Softmax(3).value(held.y, last.score(held.X)), weights=held.weight)
+    assert found.trace.validation_loss[200] == pytest.approx(exact, rel=1e-12)
+
+
+def test_the_first_iteration_is_the_constant_step():
+    """Where the curvature is sigma everywhere: two classes with equal probabilities."""
+    X, y, _, _ = data(n_classes=2)
+    settings = dict(n_classes=2, start_score=0.0, n_iter=1, step=ConstantStep())
+    quadratic, direct = (fit(X, y, engine=name, **settings) for name in ("quadratic", "direct"))
+    np.testing.assert_array_equal(quadratic.trace.learner, direct.trace.learner)
+    np.testing.assert_allclose(quadratic.trace.left, direct.trace.left, rtol=1e-6)
+    np.testing.assert_allclose(quadratic.trace.train_loss, direct.trace.train_loss, rtol=1e-7)
+
+
+def test_the_optimum_is_that_of_the_direct_engine():
+    X, y, weight, _ = data(300)
+    settings = dict(loss=Softmax(C, ridge=0.1), n_iter=6000, learning_rate=1.0, weight=weight)
+    settings["learner"] = Stumps(max_bins=4)
+    direct = fit(X, y, engine="direct", **settings).trace.train_loss[-1]
+    assert fit(X, y, **settings).trace.train_loss[-1] == pytest.approx(direct, rel=1e-6)
+
+
+@pytest.mark.parametrize("fold", [False, True])
+def test_results_do_not_depend_on_threads(fold):
+    X, y, weight = mixed(3000)
+    more = dict(fold=np.arange(3000) % 4) if fold else {}
+    one, two = (fit(X, y, n_jobs=n, n_iter=300, weight=weight, **more, **MIXED) for n in (1, 2))
+    for name in ("learner", "left", "right", "sets", "train_loss"):
+        np.testing.assert_array_equal(getattr(one.trace, name), getattr(two.trace, name))
+
+
+def test_a_run_goes_on_from_its_state():
+    """With Gram rows of a curvature that is not that of the moment."""
+    X, y, weight, _ = data()
+    whole = fit(X, y, n_iter=900, weight=weight)
+    half = fit(X, y, n_iter=500, weight=weight, keep_state=True)
+    assert 0 < half.state.done <= 500
+    both = fit(X, y, n_iter=900, weight=weight, resume=half.state)
+    np.testing.assert_array_equal(both.trace.learner, whole.trace.learner)
+    np.testing.assert_array_equal(both.trace.left, whole.trace.left)
+    np.testing.assert_array_equal(both.trace.train_loss, whole.trace.train_loss)
+
+
+def test_gram_rows_are_kept_while_the_curvature_is_much_the_same(monkeypatch):
+    made = []
+    weigh = class_runs.ClassQuadraticRuns._weigh
+    monkeypatch.setattr(
+        class_runs.ClassQuadraticRuns, "_weigh", lambda *args: (made.append(1), weigh(*args))
+    )
+    X, y, _, _ = data()
+    looks = []
+    make = class_runs.ClassQuadraticRuns._make_model
+    monkeypatch.setattr(
+        class_runs.ClassQuadraticRuns, "_make_model",
+        lambda *args, **more: (looks.append(1), make(*args, **more)),
+    )  # fmt: skip
+    fit(X, y, n_iter=1000)
+    assert len(made) < len(looks) / 2
+
+
+@pytest.mark.parametrize("kind", ["single", "equal rows", "offset", "folds"])
+def test_the_direct_engine_goes_on_where_memory_is_used_up(kind):
+    X, y, weight, offset = data(1200)
+    more = {"fold": np.arange(1200) % 3} if kind == "folds" else {}
+    if kind == "offset":
+        more["offset"] = offset
+    if kind == "equal rows":
+        X = np.sign(X)[:, :2]
+    settings = dict(n_iter=40, weight=weight, step=ConstantStep(), **more)
+    n_splits = fit(X, y, **settings).prepared.layout.n_learners
+    found = fit(X, y, gram_memory=2 * n_splits * (n_splits // 2), keep_state=True, **settings)
+    assert "direct from there" in found.trace.engine
+    assert (np.diff(found.trace.train_loss) < 0).all()
+    if kind == "folds":
+        return
+    score = found.model.score(X) + (offset if kind == "offset" else 0.0)
+    exact = np.average(Softmax(C).value(y, score), weights=weight)
+    assert found.trace.train_loss[-1] == pytest.approx(exact, rel=1e-10)
+    longer = fit(X, y, engine="auto", resume=found.state, **{**settings, "n_iter": 60})
+    assert longer.trace.train_loss[-1] < found.trace.train_loss[-1]
+
+
+def test_sparse_rows_are_the_same():
+    X, y, weight, _ = data()
+    X = np.where(np.abs(X) < 2, 0.0, X)
+    dense, sparse = (fit(Z, y, n_iter=200, weight=weight) for Z in (X, scipy.sparse.csc_array(X)))
+    np.testing.assert_array_equal(dense.trace.learner, sparse.trace.learner)
+    np.testing.assert_allclose(dense.trace.train_loss, sparse.trace.train_loss, rtol=1e-10)
+
+
+def test_more_classes_than_lanes():
+    X, y, weight, _ = data(n_classes=11)
+    found = fit(X, y, n_classes=11, n_iter=300, weight=weight)
+    exact = np.average(Softmax(11).value(y, found.model.score(X)), weights=weight)
+    assert found.trace.train_loss[-1] == pytest.approx(exact, rel=1e-12)
+    np.testing.assert_allclose(found.trace.left.sum(axis=1), 0.0, atol=1e-12)
+
+
+def test_a_mean_of_runs_stops_by_itself_and_predicts_better_than_its_start():
+    X, y, _, _ = data(1000)
+    rule = EarlyStopping(30, 1e-5)
+    found = fit(
+        X, y, n_iter=20_000, fold=np.arange(1000) % 5, early_stopping=rule, learning_rate=0.1
+    )
+    losses = found.trace.validation_loss
+    assert len(found.trace) < 20_000
+    assert losses.min() < 0.9 * losses[0]
+    assert found.trace.engine == "quadratic: the mean of 5 runs on quadratic models"
+
+
+def test_the_mean_of_runs_with_categories():
+    """Losses of held-out rows are those of a run that never saw them, fitted by itself."""
+    X, y, weight = mixed(600)
+    fold = np.arange(600) % 3
+    found = fit(X, y, n_iter=150, weight=weight, fold=fold, **MIXED)
+    score = [np.zeros((600, 3)) for _ in range(3)]
+    for k in range(3):
+        choices = found.trace.choices[k::3].copy()
+        for side in ("left", "right"):
+            choices[side] *= 3
+        score[k] = found.prepared.model(Path(choices), np.zeros(3)).score(X)
+    loss, total = Softmax(3), 0.0
+    start = loss.best_constant(y, weight)
+    r = weight[:, None] * loss.residual(y, np.tile(start, (600, 1)))
+    h = weight * loss.model_curvature(y, np.tile(start, (600, 1)))
+    for k, rows in enumerate(fold != k for k in range(3)):
+        own = start + r[rows].sum(axis=0) / h[rows].sum() + score[k][~rows]
+        total += weight[~rows] @ loss.value(y[~rows], own)
+    assert found.trace.validation_loss[-1] == pytest.approx(total / weight.sum(), rel=1e-9)
+    assert found.trace.validation_loss[-1] < 0.9 * found.trace.validation_loss[0]
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_the_curvature_is_between_the_eigenvalues(ridge):
+    loss = Softmax(C, ridge)
+    rng = np.random.default_rng(0)
+    f, y = 3.0 * rng.normal(size=(200, C)), rng.integers(0, C, 200).astype(float)
+    p, h = loss.inverse_link(f), loss.model_curvature(y, f)
+    off = np.abs(np.eye(C)[y.astype(int)] - p).max(axis=1)
+    assert (h >= off / loss.model_limit - 1e-12).all()
+    assert (h <= loss.smoothness + 1e-12).all()
+    for one, found, far in zip(p, h, off / loss.model_limit, strict=True):
+        largest = np.linalg.eigvalsh(np.diag(one) - np.outer(one, one))[-1]
+        assert 2.0 * (found - ridge) > largest
+        assert found <= max(far, 0.5 * (2 * largest + largest) + ridge)
+    equal = loss.model_curvature(np.zeros(1), np.zeros((1, C)))
+    np.testing.assert_allclose(equal, 1 / C + ridge)
+    two = Softmax(2, ridge).model_curvature(np.zeros(1), np.array([[1.0, -1.0]]))
+    q = 1 / (1 + np.exp(-2.0))
+    np.testing.assert_allclose(two, 2 * q * (1 - q) + ridge)
+
+
+def test_as_an_estimator():
+    X, y, weight = mixed(500)
+    names = np.array(["a", "b", "c"])[y.astype(int)]
+    model = RGBMClassifier(engine="quadratic", max_iter=150, categorical_features=[2])
+    model.fit(X, names, sample_weight=weight)
+    probability = model.predict_proba(X)
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+    own = probability[np.arange(len(y)), y.astype(int)]
+    assert -np.average(np.log(own), weights=weight) < 0.9 * -np.log(1 / 3)
+    assert model.score(X, names) > 0.6
+    assert "quadratic" in model.trace_.engine
+    assert (model.feature_importances_ > 0).all()
+    np.testing.assert_allclose(model.explain_local(X[:9]).score(), model.decision_function(X[:9]))

@@ -80,7 +80,7 @@ def test_summary(rgboost, train, tmp_path):
     ):
         assert line in done.out.splitlines()
     lines = done.out.splitlines()
-    assert "  n_runs         1                auto" in "\n".join(lines)
+    assert "  n_runs        1 (means of several runs come with cross-validation)" in lines
     important = lines[lines.index("most important") + 1 :]
     names = [line.split()[0] for line in important if line.startswith("  ")]
     model = package.load(tmp_path / "m.rgb")

@@ -21,7 +21,7 @@ def test_a_stored_model_tells_its_plan(rgboost, tmp_path):
     rows = [f"{a},{a + 0.1 * e}\n" for a, e in rng.normal(size=(200, 2))]
     train.write_text("a,y\n" + "".join(rows))
     fitted = rgboost("fit", train, "--target", "y", "--out", model, "--random-state", "0")
-    assert "  learning_rate  0.05" in fitted.out
+    assert "  learning_rate 0.05 (the mean of several runs" in fitted.out
     done = rgboost("info", model)
     assert done.code == 0
     assert done.out.startswith("estimator       RGBMRegressor\n")

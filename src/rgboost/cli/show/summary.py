@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...training.plan import Plan
+from ...training.plan.report import shown
 from ..files.models import is_classifier
 from .output import columns
 
@@ -77,10 +77,11 @@ def summary_lines(found: dict[str, Any]) -> list[str]:
     return [*lines, f"{'model':<16}{found['model']} ({found['bytes']:,} bytes)"]
 
 
-def plan_lines(plan: Plan, names: Iterable[str] | None = WHAT_MATTERS) -> list[str]:
+def plan_lines(plan: Plan) -> list[str]:
     """What matters of a plan, and its events."""
-    told = [*plan.lines(names), *(f"event: {event}" for event in plan.events)]
-    return [f"  {line}" for line in told]
+    told = [(name, f"{shown(plan[name].value)} ({plan[name].why})") for name in WHAT_MATTERS]
+    told += [("event", event) for event in plan.events]
+    return [f"  {name:<14}{value}" for name, value in told]
 
 
 def _cut(name: str, most: int = 50) -> str:

@@ -102,23 +102,17 @@ class Plan:
             raise ValueError("events of a plan are texts")
         return cls(judge, entries, engines, events)
 
-    def lines(self, names: Iterable[str] | None = None, width: int = 100) -> list[str]:
-        """Settings as lines of text; all of them, or those with some names."""
-        wanted = None if names is None else set(names)
-        rows = [
-            (entry.name, shown(entry.value), entry.source, entry.why)
-            for entry in self.entries
-            if wanted is None or entry.name in wanted
-        ]
-        return _aligned(rows, width)
-
     def __str__(self) -> str:
-        parts = [self.lines(), ["", "engines considered"], _aligned(self._engine_rows(), 100)]
+        head = ["", "engines considered"]
+        parts = [_aligned(self._entry_rows()), head, _aligned(self._engine_rows())]
         if self.events:
             parts += [["", "events"], self.events]
         return "\n".join(line for part in parts for line in part)
 
     __repr__ = __str__
+
+    def _entry_rows(self) -> list[tuple[str, ...]]:
+        return [(e.name, shown(e.value), e.source, e.why) for e in self.entries]
 
     def _engine_rows(self) -> list[tuple[str, ...]]:
         return [
@@ -131,9 +125,8 @@ class Plan:
         ]
 
     def _repr_html_(self) -> str:
-        settings = [(e.name, shown(e.value), e.source, e.why) for e in self.entries]
         tables = [
-            _table(["setting", "value", "", "why"], settings),
+            _table(["setting", "value", "", "why"], self._entry_rows()),
             _table(["engine", "expected", ""], self._engine_rows()),
         ]
         if self.events:
@@ -160,7 +153,7 @@ def shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
-def _aligned(rows: Sequence[tuple[str, ...]], width: int) -> list[str]:
+def _aligned(rows: Sequence[tuple[str, ...]], width: int = 100) -> list[str]:
     """Columns of text; the last one is wrapped."""
     if not rows:
         return []

@@ -5,7 +5,7 @@ import pytest
 
 from rgboost import boost
 from rgboost.learners import Stumps
-from rgboost.losses import Logistic, Poisson, Squared
+from rgboost.losses import Logistic, Poisson, Softmax, Squared
 from rgboost.selection import RandomLearners
 from rgboost.statistics.base import fold_of_rows
 from rgboost.statistics.pieces import MemoryRows, Pieces
@@ -51,7 +51,7 @@ def pieces_of(X, y):
     return [(X[a:b], y[a:b]) for a, b in zip(ends - LENGTHS, ends, strict=True)]
 
 
-LOSSES = [Squared(), Logistic(0.0), Poisson()]
+LOSSES = [Squared(), Logistic(0.0), Poisson(), Softmax(3)]
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)

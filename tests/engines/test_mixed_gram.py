@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from rgboost.training.cost import choose_engine, gram_bytes
 
 from rgboost import RGBMRegressor
 from rgboost._core.team import Team
@@ -261,26 +260,20 @@ def test_folds_without_some_categories_and_gaps(weighted, rule):
     assert (np.diff(mean.trace.train_loss) < 1e-12).all()
 
 
-def problem_of(X, y, n_iter, **kwargs):
-    settings = dict(
-        loss=Squared(), learner=Stumps(categorical=CATEGORICAL), selection=AllLearners(),
-        step=ConstantStep(), learning_rate=1.0, start_score=0.0, groups=None, names=None,
-        weight=None, validation=None, random_state=0, n_jobs=1, gram_memory=1 << 40,
-    )  # fmt: skip
-    return make_problem(X, y, n_iter=n_iter, **(settings | kwargs))
-
-
 def test_auto_takes_it_where_it_is_faster():
     X, y, _ = frame(3000)
-    chosen = [choose_engine(problem_of(X, y, n), may_end=False) for n in (2, 2000)]
-    assert chosen == ["direct", "gram"]
-    case = problem_of(X, y, 2000)
+    settings = dict(
+        loss=Squared(), learner=Stumps(categorical=CATEGORICAL), selection=AllLearners(),
+        step=ConstantStep(), random_state=0,
+    )  # fmt: skip
     # thresholds 14 + 11 + 1 + 1, bins of categories 9 + 14 + 2, four features with missing values
-    assert gram_bytes(case) == 2 * (14 + 9 + 12 + 1 + 15 + 2 + 2 + 1) ** 2
-    case.gram_memory = int(gram_bytes(case))
-    assert choose_engine(case, may_end=False) == "gram"
-    case.gram_memory -= 1
-    assert choose_engine(case, may_end=False) == "direct"
+    needed = 2 * (14 + 9 + 12 + 1 + 15 + 2 + 2 + 1) ** 2
+    for n_iter, memory, engine in (
+        (2, 1 << 40, "direct"), (2000, 1 << 40, "gram"),
+        (2000, needed, "gram"), (2000, needed - 1, "direct"),
+    ):  # fmt: skip
+        found = boost(X, y, n_iter=n_iter, gram_memory=memory, engine="auto", **settings)
+        assert found.trace.engine == engine
 
 
 def test_hundreds_of_categories():

@@ -187,8 +187,8 @@ def engines_of_one_run(
         held = facts.rows - case.rows
         facts = replace(facts, rows=case.rows, stored=stored, held_rows=held)
     if not case.is_stumps:
-        direct = Considered("direct", 1, None, None)
-        return _asked(case, "direct", gram_obstacle(case, None), None), None, [direct]
+        direct, of_folds = Considered("direct", 1, None, None), "direct" if n_folds > 1 else None
+        return _asked(case, "direct", gram_obstacle(case, None), None), of_folds, [direct]
     work = Work.of(facts, bins, selection, case.groups)
     n_iter = min(limit, TYPICAL_ITERATIONS) if stops else limit
     hard = gram_obstacle(case, work)

@@ -130,7 +130,9 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
     def _resolve_loss(self, rows: TrainingRows) -> Loss:
         ridge = check_not_negative(self.ridge, "ridge")
         exponential = Ridged(Exponential(), ridge) if ridge else Exponential()
-        loss = check_loss(self.loss, {"logistic": Logistic(ridge), "exponential": exponential})
+        loss = check_loss(
+            self.loss, {"logistic": lambda: Logistic(ridge), "exponential": lambda: exponential}
+        )
         n_classes = len(self.classes_)
         found = loss if n_classes == 2 else loss.for_classes(n_classes)
         if found is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -32,17 +32,17 @@ from .holdout import TrainingRows
 from .rows import check_groups, check_training_rows
 
 
-def _named(spread: float) -> dict[str, Loss]:
-    """Losses by name, of labels with such a spread."""
+def _named(rows: TrainingRows) -> dict[str, Callable[[], Loss]]:
+    """Losses by name, for the labels of these rows."""
     return {
-        "squared": Squared(),
-        "huber": Huber(spread),
-        "log-cosh": LogCosh(spread),
-        "absolute": AbsoluteError(),
-        "quantile": Quantile(0.5),
-        "poisson": Poisson(),
-        "gamma": Gamma(),
-        "tweedie": Tweedie(1.5),
+        "squared": Squared,
+        "huber": lambda: Huber(spread_of(rows)),
+        "log-cosh": lambda: LogCosh(spread_of(rows)),
+        "absolute": AbsoluteError,
+        "quantile": lambda: Quantile(0.5),
+        "poisson": Poisson,
+        "gamma": Gamma,
+        "tweedie": lambda: Tweedie(1.5),
     }
 
 
@@ -142,8 +142,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         )
 
     def _resolve_loss(self, rows: TrainingRows) -> Loss:
-        named = self.loss in ("huber", "log-cosh") if isinstance(self.loss, str) else False
-        loss = check_loss(self.loss, _named(spread_of(rows) if named else 1.0))
+        loss = check_loss(self.loss, _named(rows))
         ridge = check_not_negative(self.ridge, "ridge")
         return Ridged(loss, ridge) if ridge and loss is not self.loss else loss  # type: ignore[arg-type]
 

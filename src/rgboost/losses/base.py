@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -217,12 +218,12 @@ SYNONYMS = {"squared_error": "squared", "absolute_error": "absolute", "log_loss"
 """Names of scikit-learn, and ours."""
 
 
-def check_loss(loss: str | Loss, named: dict[str, Loss]) -> Loss:
+def check_loss(loss: str | Loss, named: Mapping[str, Callable[[], Loss]]) -> Loss:
     """A loss from its name or scikit-learn's, or the loss itself."""
     if isinstance(loss, Loss):
         return loss
     if isinstance(loss, str) and SYNONYMS.get(loss, loss) in named:
-        return named[SYNONYMS.get(loss, loss)]
+        return named[SYNONYMS.get(loss, loss)]()
     names = ", ".join(repr(name) for name in named)
     raise ValueError(
         f"loss={loss!r} is not known; use {names} or an object of rgboost.losses.Loss."

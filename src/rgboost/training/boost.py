@@ -146,11 +146,12 @@ def boost(
         raise ValueError("fold is given: its rows are held out; leave out validation and resume.")
     if early_stopping is not None and validation is None and fold is None:
         raise ValueError("early_stopping needs validation rows; pass validation=Validation(X, y).")
-    settings = settings_of(
-        learning_rate=learning_rate, step=step, selection=selection, random_state=random_state
-    )
+    settings = {
+        "learning_rate": learning_rate, "step": step, "selection": selection,
+        "random_state": random_state,
+    }  # fmt: skip
     if resume is not None:
-        check_settings(check_fits(resume, n_iter, engine), settings)
+        check_settings(check_fits(resume, n_iter, engine), settings_of(**settings))
     with ExitStack() as stack:
         listeners = list(callbacks)
         enter_all(stack, listeners)
@@ -190,7 +191,7 @@ def _run(
     engine: str,
     listeners: list[Callback],
     rule: EarlyStopping | None,
-    settings: dict[str, str],
+    settings: dict[str, Any],
     resume: RunState | None,
 ) -> tuple[Driver, bool]:
     """Drive an engine; whether Ctrl-C ended it with something done."""

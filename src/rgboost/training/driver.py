@@ -27,7 +27,7 @@ from ..losses import Loss
 from ..model import Path
 from .callbacks import Callback
 from .recorder import Recorder
-from .state import RunState, fingerprint
+from .state import RunState, fingerprint, settings_of
 from .stopping import EarlyStopping
 
 BLOCK_SECONDS = 0.05
@@ -77,14 +77,14 @@ class Driver:
         problem: Problem,
         runs: Runs,
         callbacks: Iterable[Callback],
-        settings: dict[str, str],
+        settings: dict[str, Any],
         resume: RunState | None = None,
     ) -> None:
         self.problem = problem
         self.runs = runs
         self.callbacks: list[Callback] = list(callbacks)
         self.settings = settings
-        """The parameters that the iterations follow; see `rgboost.training.state.settings_of`."""
+        """The parameters that the iterations follow."""
         self.resume = resume
         self.recorder = Recorder(problem.n_iter, runs)
         self.start: Any = np.mean([run.start for run in runs.runs], axis=0)
@@ -96,6 +96,7 @@ class Driver:
         self.asked_to_stop = False
         self._in_block = False
         self._fingerprint = ""
+        self._text: dict[str, str] | None = None
         self._engine = runs.engine
         if resume is not None:
             self._go_on_from(resume)
@@ -105,7 +106,7 @@ class Driver:
     def _go_on_from(self, state: RunState) -> None:
         self.recorder.restore(state.trace)
         self.recorder.engine = state.label
-        self.settings = state.settings
+        self._text = state.settings
         self.runs.runs[0].rng.bit_generator.state = state.rng
         self.runs.restore(state.rows)
         self.runs.finished = state.finished
@@ -202,8 +203,9 @@ class Driver:
             return None
         done, generator = self._point
         finished = self.runs.finished and done == self.recorder.done
+        text = settings_of(**self.settings) if self._text is None else self._text
         return RunState(
-            self.runs.engine, self.recorder.engine, finished, self.fingerprint(), self.settings,
+            self.runs.engine, self.recorder.engine, finished, self.fingerprint(), text,
             generator, self.runs.keep(), self.recorder.keep(done),
         )  # fmt: skip
 

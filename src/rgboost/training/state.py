@@ -126,9 +126,9 @@ def _not_whole(path: str | os.PathLike[str], why: str) -> ValueError:
 
 def settings_of(**settings: Any) -> dict[str, str]:
     """Parameters as text that can be compared. A seed that nobody can name is left out."""
-    seed = settings["random_state"]
+    seed = settings.get("random_state")
     if seed is None or isinstance(seed, np.random.Generator):
-        del settings["random_state"]
+        settings.pop("random_state", None)
     with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
         return {name: repr(value) for name, value in settings.items()}
 

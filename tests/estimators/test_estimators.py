@@ -272,7 +272,7 @@ BAD_INPUT = [
     (lambda X, y: RGBMClassifier().fit(X, np.ones(10)), "y has only one class"),
     (lambda X, y: RGBMClassifier(loss="exponential").fit(X, y % 3), "is for two classes"),
     (lambda X, y: RGBMClassifier(step="leaf-search").fit(X, y % 3), "is not for more than"),
-    (lambda X, y: RGBMClassifier(engine="gram").fit(X, y % 3), "it needs the squared loss, not Softmax"),
+    (lambda X, y: RGBMClassifier(engine="gram").fit(X, y % 3), "it needs the squared loss"),
     (lambda X, y: RGBMClassifier(class_weight="even").fit(X, y > 4), "class_weight='even' is not"),
     (lambda X, y: RGBMClassifier(class_weight={7: 1}).fit(X, y > 4), "label 7, which is not in y"),
     (lambda X, y: RGBMClassifier(class_weight={True: 0}).fit(X, y > 4), "must be greater than 0"),

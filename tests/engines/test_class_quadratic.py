@@ -5,12 +5,15 @@ import pytest
 import scipy.sparse
 
 from rgboost import RGBMClassifier
+from rgboost._core.team import Team
 from rgboost.engines.quadratic import class_runs, runs
 from rgboost.learners import Stumps
 from rgboost.learners.class_sums import projections
 from rgboost.losses import Softmax
 from rgboost.model import Path
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners, RandomThresholds
+from rgboost.statistics.class_rows import make_class_rows
+from rgboost.statistics.classes import fill_curvature
 from rgboost.steps import ConstantStep, NewtonStep
 from rgboost.training import EarlyStopping, Validation, boost
 from tests.mixed_naive import numeric_sides
@@ -349,3 +352,16 @@ def test_as_an_estimator():
     assert "quadratic" in model.trace_.engine
     assert (model.feature_importances_ > 0).all()
     np.testing.assert_allclose(model.explain_local(X[:9]).score(), model.decision_function(X[:9]))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_compiled_curvature_is_that_of_the_loss(weighted):
+    rng = np.random.default_rng(0)
+    f, y = 4.0 * rng.normal(size=(1000, C)), rng.integers(0, C, 1000).astype(float)
+    f[:50], f[50:90] = 800.0 * f[:50], 0.0
+    weight = rng.random(1000) if weighted else None
+    rows, found = make_class_rows(y, weight, f), np.empty(1000)
+    loss = Softmax(C, 0.01)
+    Team(1).run(fill_curvature, loss.terms, rows, found)
+    expected = loss.model_curvature(y, f) * (weight if weighted else 1.0)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

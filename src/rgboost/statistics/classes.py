@@ -116,22 +116,35 @@ def add_class_tables(codes, first_cell, tables, chunks, score, seat):
 
 @kernel()
 def fill_curvature(terms, rows, out, seat):
-    """`rgboost.losses.Softmax.model_curvature` times the weight, at the scores of the rows."""
-    n_classes = rows.score.shape[0]
+    """`rgboost.losses.Softmax.model_curvature` times the weight, at the scores of the rows.
+
+    One class after the other, so that loops run over neighbours.
+    """
+    top, own, total, squares = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
     for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
-        for i in range(rows.chunks[chunk], rows.chunks[chunk + 1]):
-            top, own = rows.score[0, i], rows.score[rows.label[i], i]
-            for c in range(1, n_classes):
-                top = max(top, rows.score[c, i])
-            total, squares = 0.0, 0.0
-            for c in range(n_classes):
-                e = exp(max(rows.score[c, i] - top, EXPONENT_MIN))
-                total += e
-                squares += e * e
-            most = 1.0 / total
-            mean = (1.0 - squares * most * most) / (n_classes - 1)
-            off = 1.0 - exp(max(own - top, EXPONENT_MIN)) * most  # what its own class lacks
-            off = off if own == top else max(off, most)
-            largest = most if most <= 0.5 else 2.0 * most * (1.0 - most)
-            h = max(0.5 * (largest + mean) + terms.ridge, off / terms.limit)
-            out[i] = h * rows.weight[i] if rows.weighted else h
+        for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], _TILE):
+            hi = min(lo + _TILE, rows.chunks[chunk + 1])
+            for i in range(hi - lo):
+                top[i], own[i] = rows.score[0, lo + i], rows.score[rows.label[lo + i], lo + i]
+                total[i] = squares[i] = 0.0
+            for c in range(1, rows.score.shape[0]):
+                score = rows.score[c, lo:hi]
+                for i in range(score.shape[0]):
+                    top[i] = max(top[i], score[i])
+            for c in range(rows.score.shape[0]):
+                score = rows.score[c, lo:hi]
+                for i in range(score.shape[0]):
+                    e = exp(max(score[i] - top[i], EXPONENT_MIN))
+                    total[i] += e
+                    squares[i] += e * e
+            mine = out[lo:hi]
+            for i in range(mine.shape[0]):
+                most = 1.0 / total[i]
+                mean = (1.0 - squares[i] * most * most) / (rows.score.shape[0] - 1)
+                largest = most if most <= 0.5 else 2.0 * most * (1.0 - most)
+                off = 1.0 - exp(max(own[i] - top[i], EXPONENT_MIN)) * most  # of its own class
+                off = off if own[i] == top[i] else max(off, most)
+                mine[i] = max(0.5 * (largest + mean) + terms.ridge, off / terms.limit)
+            if rows.weighted:
+                for i in range(mine.shape[0]):
+                    mine[i] *= rows.weight[lo + i]

@@ -25,7 +25,7 @@ LAYERS = {
     "engines": "problem curvature run_pool base direct gram quadratic",
     "engines/direct": """equal_rows line_search step_length leaf_search newton_leaves loop
         few_rows_loop python_loss softmax_step softmax_loop outputs runs""",
-    "engines/gram": "loop mixed_loop class_search class_loop family gram_rows runs",
+    "engines/gram": "search loop class_search class_loop family gram_rows runs",
     "engines/quadratic": "runs class_runs",
     "estimators": """documents habits routing class_weight empty_columns holdout folds carry_out
         rows fitted_model convergence base classifier regressor loading""",
@@ -43,7 +43,7 @@ LAYERS = {
     "plot": "style room importances learning_curve shape_functions waterfall",
     "selection": "layout subset_size draws rules always thresholds weighted by_name",
     "statistics": """base rows class_rows row_gram counted_gram slots side_by_side memory
-        short_rows mixed classes in_memory pieces""",
+        short_rows classes in_memory pieces""",
     "storage": "container values model_file",
     "theory": "_validation procedure norms distance dual angle guarantees certificates figures",
     "theory/angle": """closed_forms definite enumeration ascent spectral known stump_gram

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rgboost._core.team import Team
-from rgboost.engines.gram.family import NumberFamily
+from rgboost.engines.gram.family import gram_family
 from rgboost.learners import Stumps
 from rgboost.losses import Squared
 from rgboost.statistics import in_memory
@@ -110,7 +110,7 @@ def test_folds_count_where_that_pays(weighted, monkeypatch):
             for rows in sets
         ]
         outs = [np.zeros((n_splits, n_splits), np.uint16) for _ in range(6)]
-        family = NumberFamily(SimpleNamespace(prepared=prepared))
+        family = gram_family(SimpleNamespace(prepared=prepared))
         InMemory(family, parts, Squared(), team).gram(range(3), range(3), None, outs)
     assert called == ([] if weighted else [5])
     for rows, out in zip([*sets, np.arange(500)], outs, strict=True):

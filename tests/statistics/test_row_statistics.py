@@ -6,7 +6,7 @@ import scipy.sparse
 
 from rgboost import Stumps, boost
 from rgboost._core.team import Team
-from rgboost.engines.gram.family import NumberFamily
+from rgboost.engines.gram.family import gram_family
 from rgboost.learners.dense_stumps import DenseStumps
 from rgboost.learners.sparse_stumps import SparseStumps
 from rgboost.losses import Squared
@@ -39,7 +39,7 @@ def test_sums_and_gram_rows_are_those_of_columns(weighted, n_threads, sparse):
     X, y, weight = rare()
     prepared = Stumps().prepare(scipy.sparse.csr_array(X) if sparse else X)
     arrays, dense = prepared.arrays, Stumps().prepare(X).arrays
-    stored = as_stored(arrays, arrays.splits, N)
+    stored = as_stored(arrays, N)
     assert isinstance(stored, SparseStumps)
     given = weight if weighted else None
     with Team(n_threads) as team:
@@ -58,9 +58,9 @@ def test_sums_and_gram_rows_are_those_of_columns(weighted, n_threads, sparse):
         columns.gram_rows(everything, everything, expected)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
         some = [3, 0, 2]
-        part = np.zeros((sum(np.diff(rows.offsets)[some]), n), kind)
+        part = np.zeros((sum(np.diff(rows.slots.start)[some]), n), kind)
         rows.gram_rows(some, everything, part)
-        offsets = rows.offsets
+        offsets = rows.slots.start
         wanted = [found[offsets[g] : offsets[g + 1]] for g in some]
         np.testing.assert_array_equal(part, np.concatenate(wanted))
 
@@ -74,7 +74,7 @@ def test_only_where_little_has_to_be_stored():
     dense, _, _ = rare(share=0.5)
     arrays = Stumps().prepare(dense).arrays
     assert not pays_by_rows(arrays, N)
-    assert as_stored(arrays, arrays.splits, N) is arrays
+    assert as_stored(arrays, N) is arrays
     assert isinstance(arrays, DenseStumps)
 
 
@@ -102,7 +102,7 @@ def test_the_family_takes_it_by_itself():
     class Problem:
         prepared = Stumps().prepare(X)
 
-    family = NumberFamily(Problem)
+    family = gram_family(Problem)
     with Team(1) as team:
         arrays = family.stored(Problem.prepared.arrays, N)
         rows = family.statistics(arrays, y, None, Squared(), 0.0, team)

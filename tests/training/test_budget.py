@@ -10,7 +10,7 @@ import scipy.sparse
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost._core.team import Team
 from rgboost.engines.gram import gram_rows
-from rgboost.engines.gram.family import NumberFamily
+from rgboost.engines.gram.family import gram_family
 from rgboost.engines.quadratic.runs import _UNITS
 from rgboost.learners import Stumps
 from rgboost.losses import Squared
@@ -68,7 +68,7 @@ class TestFewUnits:
         """(unit, integers) of rows with this curvature."""
         X = np.arange(float(len(weight)))[:, None]
         prepared, y = Stumps(max_bins=8).prepare(X, None), np.ones(len(weight))
-        family = NumberFamily(SimpleNamespace(prepared=prepared))
+        family = gram_family(SimpleNamespace(prepared=prepared))
         rows = RowsOfFold(prepared.arrays, y, weight, None)
         with Team(1) as team:
             statistics = InMemory(family, [rows], Squared(), team)

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from .._core.jit import scalar
 from ..data.binning import SparseCodes
 from .credibility import residual_noise
-from .dense_stumps import _COPIES, _STRIDE, _expand_codes, _joint_bins, fill_bins
+from .dense_stumps import (
+    _COPIES,
+    _STRIDE,
+    _add_table,
+    _expand_codes,
+    _joint_bins,
+    _table_base,
+    fill_bins,
+)
 from .kernels import (
     accumulate,
     direction,
@@ -28,11 +36,13 @@ from .mixed_splits import MixedColumns, bar_light, bin_values, mixed_left_sums, 
 from .sparse_stumps import fill_sparse_bins
 from .splits import Splits, best_allowed, expected_sum, pick_split, score_splits, shared_score
 from .stump_statistics import (
+    add_table,
     bar_light_sides,
     column_left_sums,
     expand_codes,
     fill_column,
     joint_bins,
+    table_base,
 )
 
 
@@ -63,6 +73,8 @@ def mixed_stumps(
 
 expand_codes.register(MixedStumps)(_expand_codes)
 joint_bins.register(MixedStumps)(_joint_bins)
+table_base.register(MixedStumps)(_table_base)
+add_table.register(MixedStumps)(_add_table)
 
 
 @scratch_size.register(MixedStumps)

@@ -1,34 +1,31 @@
-"""Sums over rows behind a small seam, so that the rows can live elsewhere.
-
-Engines that work on statistics never touch a row: they ask a `Statistics` for sums. Rows in memory
-are the first implementation; a file that is read in chunks, a cluster or a GPU can be others.
-
-A model is handed over as ``tables``: the additive score of bin k of feature g, on top of the null
-model, is ``tables[offsets[g] + g + k]`` (features have one bin more than splits).
-"""
+"""Sums over a set of rows in memory, slot by slot (`slots`); see `base` for tables of models."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.jit import kernel
-from .._core.math import blocked_sum
+from .._core.jit import by_type, kernel
 from .._core.team import Team, take_ticket, wait_for_all
+from ..learners.dense_stumps import fill_bins
 from ..learners.kernels import Scratch, scratch_size
-from ..learners.splits import to_left_sums
-from ..learners.stump_statistics import add_table, expand_codes, fill_column, joint_bins, table_base
+from ..learners.mixed_stumps import MixedStumps
+from ..learners.stump_statistics import (
+    add_table,
+    expand_codes,
+    fill_column,
+    joint_bins,
+    table_base,
+)
 from ..losses import Loss
-from ..losses.kernels import evaluate
+from .base import Columns, Vector
 from .counted_gram import count_gram, counts_pay
 from .rows import TILE, Rows, make_rows, start_rows
-
-Vector = NDArray[np.float64]
-Columns = Sequence[int] | NDArray[np.int64]
-
+from .slots import Slots, bins_to_slots, number_slots
 
 MOST_BINS = 2048
 """Of a feature that has Gram rows: every thread has a table of pairs of bins."""
@@ -39,46 +36,15 @@ _PIECE = 32
 
 
 class Gradient(NamedTuple):
-    """``left_sums[j]``: sum of weighted residuals left of split j. ``total``: over all rows."""
+    """``left_sums[j]``: sum of weighted residuals in slot j. ``total``: over all rows."""
 
     left_sums: Vector
     total: float
     loss: float
 
 
-class Statistics(Protocol):
-    """What an engine asks of a set of rows. Losses and sums are sums over rows, not means."""
-
-    def bin_weights(self) -> tuple[Vector, float]:
-        """The weight left of every split, and of all rows."""
-
-    def gradient(self, tables: Vector) -> Gradient:
-        """Sums of residuals left of every split, and the loss, at a model."""
-
-    def gram_rows(self, features: Sequence[int], columns: Columns, out: NDArray) -> None:
-        """Rows of the Gram matrix of left indicators, for all splits of some features.
-
-        Row after row: the weight of the rows left of both split u of the feature and split j, for
-        every split j of ``columns``, which include the features. The rest of ``out`` is left alone:
-        the matrix is symmetric, and the caller may know it already.
-        """
-
-    def loss(self, tables: Vector) -> float:
-        """The loss at a model."""
-
-    def line(self, change: Vector) -> Line:
-        """The models f + s d: f the model that was looked at last, d the tables of a change."""
-
-
-class Line(Protocol):
-    """The models f + s d of a line search."""
-
-    def slope(self, scale: float) -> tuple[float, float]:
-        """The first and the second derivative of the loss by s; 0, 0 if they are not known."""
-
-
 class MemoryStatistics:
-    """`Statistics` of rows in memory."""
+    """A set of rows, and the model that was looked at last."""
 
     makes_all = False
     """Whether Gram rows of all features are made at once, whatever is asked for."""
@@ -91,6 +57,7 @@ class MemoryStatistics:
         loss: Loss,
         start: Any,
         team: Team,
+        slots: Slots | None = None,
     ) -> None:
         """``start`` is the score at the null model, the same for all rows or one for each."""
         self.arrays = arrays
@@ -98,33 +65,37 @@ class MemoryStatistics:
         self.loss_function = loss
         self.team = team
         self.rows: Rows = make_rows(y, weight, start)
-        self.offsets = arrays.splits.offsets
+        self.slots = number_slots(arrays.splits.offsets) if slots is None else slots
 
-    @property
+    @cached_property
     def counts(self) -> bool:
         """Whether Gram rows of the rows, if they weigh 1, are counts (`counted_gram`)."""
-        return type(self) is MemoryStatistics and counts_pay(self.arrays, len(self.rows.y))
+        possible = not self.makes_all and self.slots.plain
+        return possible and counts_pay(self.arrays, len(self.rows.y))
+
+    @cached_property
+    def most_bins(self) -> int:
+        """Of a feature, that of missing values included."""
+        return int(np.diff(self.slots.cells).max())
 
     def bin_weights(self) -> tuple[Vector, float]:
+        """The weight in every slot, and of all rows."""
         rows = self.rows
         return self.weigh_splits(rows.weight if rows.weighted else np.ones(len(rows.y)))
 
     def weigh_splits(self, weight: Vector) -> tuple[Vector, float]:
-        """Sums of any weights left of every split, and over all rows."""
+        """Sums of any weights in every slot, and over all rows."""
         total = float(weight.sum())
-        return self._left_sums(weight, total), total
-
-    def curvature_weights(self) -> Vector:
-        """w_i l''(y_i, f_i) at the model that was looked at last."""
-        curvature = self.loss_function.curvature(self.rows.y, self.rows.score)
-        return self.rows.weight * curvature if self.rows.weighted else curvature
+        return self._sums(weight, total), total
 
     def gradient(self, tables: Vector) -> Gradient:
+        """Sums of residuals in every slot, and the loss, at a model."""
         loss = self.loss(tables)
         total = float(self.rows.residual_sums.sum())
-        return Gradient(self._left_sums(self.rows.residual, total), total, loss)
+        return Gradient(self._sums(self.rows.residual, total), total, loss)
 
     def loss(self, tables: Vector) -> float:
+        """The loss at a model; rows have its residuals then."""
         self._set_score(tables)
         rows, loss = self.rows, self.loss_function
         if loss.terms is not None:
@@ -136,10 +107,8 @@ class MemoryStatistics:
         rows.residual_sums[:1] = rows.residual.sum()
         return float((weight * loss.value(rows.y, rows.score)).sum())
 
-    def line(self, change: Vector) -> MemoryLine:
-        return MemoryLine(self, change)
-
     def gram_rows(self, features: Sequence[int], columns: Columns, out: NDArray) -> None:
+        """Rows of the Gram matrix of slots, for some features; see `base.Statistics.gram`."""
         self.weighted_gram_rows(features, columns, self.rows.weight, out)
 
     def weighted_gram_rows(
@@ -151,9 +120,11 @@ class MemoryStatistics:
         if len(weight) == 0 and self.counts:
             count_gram([self.arrays], [len(self.rows.y)], wanted, others, [out], None, self.team)
             return
-        stride = int(self.arrays.splits.most_bins)
+        stride = self.most_bins
         codes = np.empty((len(wanted), len(self.rows.y)), expanded_type(stride))
-        self.team.run(fill_gram, self.arrays, wanted, others, codes, weight, out)
+        self.team.run(
+            fill_gram, self.arrays, self.slots, stride, wanted, others, codes, weight, out
+        )
 
     def score(self, tables: Vector) -> Vector:
         """The score of every row at a model."""
@@ -166,15 +137,14 @@ class MemoryStatistics:
 
     def add_scores(self, tables: Vector, score_out: Vector) -> None:
         """Add the score of every row at a model, less the null model's."""
-        change = np.add.reduceat(
-            np.abs(tables), self.offsets[:-1] + np.arange(len(self.offsets) - 1)
-        )
+        change = np.add.reduceat(np.abs(tables), self.slots.cells[:-1])
         used = np.flatnonzero(change > 0).astype(np.int64)
-        self.team.run(add_tables, self.arrays, used, tables, self.rows.chunks, score_out)
+        cells = self.slots.cells
+        self.team.run(add_tables, self.arrays, cells, used, tables, self.rows.chunks, score_out)
 
-    def _left_sums(self, values: Vector, total: float) -> Vector:
-        out = np.empty(int(self.offsets[-1]))
-        self.team.run(fill_left_sums, self.arrays, values, total, out)
+    def _sums(self, values: Vector, total: float) -> Vector:
+        out = np.empty(int(self.slots.start[-1]))
+        self.team.run(fill_slots, self.arrays, self.slots, values, total, out)
         return out
 
 
@@ -183,101 +153,61 @@ def expanded_type(stride: int) -> Any:
     return np.uint16 if stride <= 256 else np.uint32
 
 
-class MemoryLine:
-    """`Line` of rows in memory, which have the scores of f until another model is looked at."""
-
-    def __init__(self, statistics: MemoryStatistics, change: Vector) -> None:
-        self.statistics = statistics
-        self.change = np.zeros(len(statistics.rows.y))
-        statistics.add_scores(change, self.change)
-        self.sums = np.empty((2, len(statistics.rows.chunks) - 1))
-
-    def slope(self, scale: float) -> tuple[float, float]:
-        terms, rows = self.statistics.loss_function.terms, self.statistics.rows
-        if terms is None:
-            return 0.0, 0.0
-        team = self.statistics.team
-        team.run(add_slopes, terms, rows, self.change, scale, self.sums)
-        slope, curvature = self.sums.sum(axis=1)
-        return float(slope), float(curvature)
-
-
 @kernel()
-def add_slopes(terms, rows, change, scale, sums, seat):
-    """The derivatives of the loss by the scale, each thread on its chunks of rows."""
-    first, second = np.empty(TILE), np.empty(TILE)
-    for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
-        sums[0, chunk] = 0.0
-        sums[1, chunk] = 0.0
-        for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
-            hi = min(lo + TILE, rows.chunks[chunk + 1])
-            y, f, d = rows.y[lo:hi], rows.score[lo:hi], change[lo:hi]
-            for i in range(y.shape[0]):
-                _, residual, curvature = evaluate(terms, y[i], f[i] + scale * d[i])
-                first[i] = -d[i] * residual
-                second[i] = d[i] * d[i] * curvature
-            if rows.weighted:
-                weight = rows.weight[lo:hi]
-                for i in range(weight.shape[0]):
-                    first[i] *= weight[i]
-                    second[i] *= weight[i]
-            sums[0, chunk] += blocked_sum(first, hi - lo)
-            sums[1, chunk] += blocked_sum(second, hi - lo)
-
-
-@kernel()
-def add_tables(learners, used, tables, chunks, score, seat):
+def add_tables(learners, cells, used, tables, chunks, score, seat):
     """Add the tables of the used features to the scores, each thread on its chunks of rows."""
-    offsets = learners.splits.offsets
     base = 0.0
     for g in used:
-        base += table_base(learners, g, tables[offsets[g] + g : offsets[g + 1] + g + 1])
+        base += table_base(learners, g, tables[cells[g] : cells[g + 1]])
     for chunk in range(seat.rank, chunks.shape[0] - 1, seat.size):
         for lo in range(chunks[chunk], chunks[chunk + 1], TILE):
             hi = min(lo + TILE, chunks[chunk + 1])
             for i in range(lo, hi):  # not as a slice: to compile that takes two seconds
                 score[i] += base
             for g in used:
-                table = tables[offsets[g] + g : offsets[g + 1] + g + 1]
-                add_table(learners, g, table, lo, hi, score)
+                add_table(learners, g, tables[cells[g] : cells[g + 1]], lo, hi, score)
 
 
 @kernel()
-def fill_left_sums(learners, values, total, out, seat):
-    """Sums of values left of every split, each thread on its columns."""
+def fill_slots(learners, slots, values, total, out, seat):
+    """Sums of values in every slot, each thread on its columns."""
     scratch = Scratch(np.empty(scratch_size(learners)), np.empty(TILE), np.empty(TILE))
-    offsets = learners.splits.offsets
-    for g in range(seat.rank, offsets.shape[0] - 1, seat.size):
-        if offsets[g + 1] == offsets[g]:
-            continue
-        fill_column(learners, g, values, total, scratch)
-        left = 0.0
-        for j in range(offsets[g], offsets[g + 1]):
-            left += scratch.bins[j - offsets[g]]
-            out[j] = left
+    start = slots.start
+    for g in range(seat.rank, start.shape[0] - 1, seat.size):
+        if start[g + 1] > start[g]:
+            fill_all_bins(learners, g, values, total, scratch)
+            mine = out[start[g] : start[g + 1]]
+            bins_to_slots(slots.ordered[g], slots.missing[g], scratch.bins, mine)
+
+
+def _fill_column(learners, column, values, total, scratch):
+    fill_column(learners, column, values, total, scratch)
+
+
+@by_type(otherwise=_fill_column)
+def fill_all_bins(learners, column, values, total, scratch):
+    """`fill_column`, with the bin of missing values also where training rows had none."""
+
+
+@fill_all_bins.register(MixedStumps)
+def _fill_mixed(learners, column, values, total, scratch):
+    n_bins = max(learners.columns.n_values[column] + 1, 3)  # of two, only the first would be summed
+    codes, words = learners.codes[column], learners.words[column]
+    first, n = np.int64(0), values.shape[0]  # a plain 0 would compile `fill_bins` once more
+    fill_bins(codes, words, learners.wide, n_bins, values, first, n, scratch.bins, scratch.values)
 
 
 @kernel()
-def bins_to_left_sums(offsets, bins, out):
-    """Sums in bins, which lie as in tables, become sums left of every split."""
-    for g in range(offsets.shape[0] - 1):
-        a, b = offsets[g], offsets[g + 1]
-        for s in range(a, b):  # `out[a:b] = ...` compiles the text of an error: two seconds
-            out[s] = bins[s + g]
-        to_left_sums(out[a:b], b - a)
-
-
-@kernel()
-def fill_gram(learners, wanted, columns, codes, weight, out, seat):
+def fill_gram(learners, slots, stride, wanted, columns, codes, weight, out, seat):
     """Gram rows of the wanted features; threads take (feature, column) pairs in turn.
 
-    A pair of wanted features is made once, and written to the rows of both.
+    A pair of wanted features is made once, and written to the rows of both. ``stride`` is the most
+    bins of a feature.
     """
-    offsets = learners.splits.offsets
-    stride = learners.splits.most_bins
+    start, cells = slots.start, slots.cells
     for w in range(seat.rank, wanted.shape[0], seat.size):
         expand_codes(learners, wanted[w], stride, codes[w])
-    place, first_rows = places_of(wanted, offsets)
+    place, first_rows = places_of(wanted, start)
     goal = wait_for_all(seat, 0)
     table = np.empty((stride, stride), out.dtype)
     bin_weights = table[0, :0]
@@ -285,32 +215,31 @@ def fill_gram(learners, wanted, columns, codes, weight, out, seat):
     w = -1
     pair = 0 if seat.size == 1 else take_ticket(seat, 0)
     while pair < wanted.shape[0] * n_columns:
+        q, g = wanted[pair // n_columns], columns[pair % n_columns]
         if w < pair // n_columns:  # tickets only grow
             w = pair // n_columns
-            n_bins = offsets[wanted[w] + 1] - offsets[wanted[w]] + 1
+            n_bins = cells[q + 1] - cells[q]
             bin_weights = weigh_bins(codes[w], stride, weight, np.zeros(n_bins, out.dtype))
-        g = columns[pair % n_columns]
-        if offsets[g + 1] > offsets[g] and (place[g] < 0 or place[g] >= w):
+        if start[g + 1] > start[g] and (place[g] < 0 or place[g] >= w):
             joint_bins(learners, codes[w], bin_weights, g, weight, table)
-            n_rows, first_row = bin_weights.shape[0] - 1, first_rows[w]
-            cumulate(table, n_rows, offsets[g], offsets[g + 1], first_row, out)
+            table_to_slots(slots, q, g, table, first_rows[w], out)
             if place[g] > w:
-                to_row, to = first_rows[place[g]], offsets[wanted[w]]
-                transpose(out, first_row, n_rows, offsets[g], offsets[g + 1], to_row, to)
+                n_rows, to_row = start[q + 1] - start[q], first_rows[place[g]]
+                transpose(out, first_rows[w], n_rows, start[g], start[g + 1], to_row, start[q])
         pair = pair + 1 if seat.size == 1 else take_ticket(seat, 0)
     wait_for_all(seat, goal)
 
 
 @kernel()
-def places_of(wanted, offsets):
+def places_of(wanted, start):
     """Where each feature is among the wanted ones (-1: it is not), and the first row of each of
     them."""
-    place = np.full(offsets.shape[0] - 1, -1)
+    place = np.full(start.shape[0] - 1, -1)
     first_rows = np.empty(wanted.shape[0], np.int64)
     row = 0
     for w in range(wanted.shape[0]):
         place[wanted[w]], first_rows[w] = w, row
-        row += offsets[wanted[w] + 1] - offsets[wanted[w]]
+        row += start[wanted[w] + 1] - start[wanted[w]]
     return place, first_rows
 
 
@@ -323,18 +252,20 @@ def weigh_bins(codes, stride, weight, out):
 
 
 @kernel()
-def cumulate(table, n_rows, first, stop, first_row, out):
-    """Cumulative sums of a table of bins in both directions, as rows of the Gram matrix."""
-    for a in range(n_rows):
-        row = out[first_row + a, first:stop]
-        left = table[0, 0] * 0
-        for b in range(row.shape[0]):
-            left += table[a, b]
-            row[b] = left
-        if a > 0:
-            above = out[first_row + a - 1, first:stop]
-            for b in range(row.shape[0]):
-                row[b] += above[b]
+def table_to_slots(slots, q, g, table, first_row, out):
+    """Weights by the bins of two features become Gram rows of their slots."""
+    first, stop = slots.start[g], slots.start[g + 1]
+    n_rows, n_left = slots.start[q + 1] - slots.start[q], 0
+    if slots.ordered[q]:
+        n_left = n_rows - slots.missing[q]
+    ordered, missing = slots.ordered[g], slots.missing[g]
+    for s in range(n_rows):
+        row = out[first_row + s, first:stop]
+        bins_to_slots(ordered, missing, table[s + 1 if 0 < n_left == s else s], row)
+        if 0 < s < n_left:
+            above = out[first_row + s - 1, first:stop]
+            for j in range(row.shape[0]):
+                row[j] += above[j]
 
 
 @kernel()

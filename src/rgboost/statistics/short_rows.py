@@ -40,7 +40,7 @@ class RowStatistics(MemoryStatistics):
             self._whole, self._weight, self._given = self._make_whole(weight), weight, 0
         row = 0
         for g in features:
-            a, b = self.offsets[g], self.offsets[g + 1]
+            a, b = self.slots.start[g], self.slots.start[g + 1]
             out[row : row + b - a] = self._whole[a:b]
             row += b - a
         self._given += row
@@ -50,9 +50,9 @@ class RowStatistics(MemoryStatistics):
                 self._maker = None
 
     def _make_whole(self, weight: NDArray) -> NDArray[np.float64]:
-        n_rows, n_splits = len(self.rows.y), int(self.offsets[-1])
+        n_rows, n_splits = len(self.rows.y), int(self.slots.start[-1])
         if self._maker is None:
-            self._maker = WholeGram(self.arrays.entries, self.offsets, n_rows)
+            self._maker = WholeGram(self.arrays.entries, self.slots.start, n_rows)
         out = np.zeros((n_splits, n_splits))
         self._maker.fill(
             weight.astype(np.float64) if len(weight) else np.ones(n_rows), self.team, out
@@ -90,18 +90,15 @@ def _heaviest_bins(splits: Splits) -> tuple[NDArray[np.int64], NDArray[np.float6
     return heaviest, weights[first + heaviest] / splits.total_weight
 
 
-def as_stored(arrays: Any, splits: Splits, n_rows: int) -> Any:
-    """The same weak-learners on sparse rows, if little has to be stored of dense ones.
-
-    ``splits`` are those of all rows, which tell the heaviest bins.
-    """
+def as_stored(arrays: Any, n_rows: int) -> Any:
+    """The same weak-learners on sparse rows, if little has to be stored of dense ones."""
     if not isinstance(arrays, DenseStumps) or not pays_by_rows(arrays, n_rows):
         return arrays
-    heaviest, _ = _heaviest_bins(splits)
+    heaviest, _ = _heaviest_bins(arrays.splits)
     codes = arrays.codes[:, :n_rows]
     columns = [np.flatnonzero(codes[g] != heaviest[g]) for g in range(len(heaviest))]
     indptr = np.concatenate([[0], np.cumsum([len(rows) for rows in columns])])
-    binary = np.diff(splits.offsets) == 1
+    binary = np.diff(arrays.splits.offsets) == 1
     entries = SparseCodes(
         indptr.astype(np.int64),
         np.concatenate(columns).astype(np.int32),

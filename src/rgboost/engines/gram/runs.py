@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 
 from ..._core.team import Team
 from ...learners.some_rows import take_rows
-from ...learners.splits import expected_sum
+from ...learners.splits import Splits, expected_sum
 from ...model import Path
 from ...selection import Subsets
 from ...statistics.base import Curvature, Models
@@ -30,7 +30,7 @@ from ..curvature import in_units_of_the_largest
 from ..direct.runs import DirectRuns
 from ..direct.step_length import ConstantRule, SearchRule
 from ..problem import Problem, RowSet
-from .family import MixedFamily, gram_family
+from .family import gram_family
 from .gram_rows import GramRows, gram_types
 from .loop import GramState, Pending, RestState, make_work
 
@@ -184,7 +184,7 @@ class StatisticsRuns(Runs):
         one for each thread."""
         offsets = self.problem.prepared.layout.offsets
         needed = int(np.searchsorted(offsets, state.pending.learner[0], side="right")) - 1
-        if self.team.size == 1 or isinstance(self.family, MixedFamily):
+        if self.team.size == 1 or not isinstance(state.splits, Splits):
             return [needed]  # the scores of sets of categories are not at hand
         splits, train = state.splits, state.train
         slope, shift = expected_sum(splits, train.total[0])

@@ -255,13 +255,12 @@ def weigh_bins(codes, stride, weight, out):
 def table_to_slots(slots, q, g, table, first_row, out):
     """Weights by the bins of two features become Gram rows of their slots."""
     first, stop = slots.start[g], slots.start[g + 1]
-    n_rows, n_left = slots.start[q + 1] - slots.start[q], 0
-    if slots.ordered[q]:
-        n_left = n_rows - slots.missing[q]
+    n_rows = slots.start[q + 1] - slots.start[q]
+    n_left = n_rows - slots.missing[q] if slots.ordered[q] else -1  # thresholds
     ordered, missing = slots.ordered[g], slots.missing[g]
     for s in range(n_rows):
         row = out[first_row + s, first:stop]
-        bins_to_slots(ordered, missing, table[s + 1 if 0 < n_left == s else s], row)
+        bins_to_slots(ordered, missing, table[s + 1 if s == n_left else s], row)
         if 0 < s < n_left:
             above = out[first_row + s - 1, first:stop]
             for j in range(row.shape[0]):

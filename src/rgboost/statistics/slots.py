@@ -47,15 +47,19 @@ class Slots(NamedTuple):
         return bool(self.ordered.all() and not self.missing.any())
 
 
-class SlotSplits(NamedTuple):
-    """Splits of mixed features, and where a search writes the order of categories.
-
-    A class of its own: a fit on plain numbers, which has `Splits`, compiles none of this.
-    """
+class NumberSplits(NamedTuple):
+    """Splits of plain numbers. A class of its own: their fits compile nothing of categories."""
 
     splits: Splits
-    columns: MixedColumns
     slots: Slots
+
+
+class SlotSplits(NamedTuple):
+    """Splits of mixed features, and where a search writes the order of categories."""
+
+    splits: Splits
+    slots: Slots
+    columns: MixedColumns
 
 
 def number_slots(offsets: NDArray[np.int64]) -> Slots:
@@ -87,14 +91,14 @@ def with_noise(columns: MixedColumns, total_weight: float, noise: float | None) 
 
 
 def weighted_numbers(
-    splits: Splits, weights: Vector, total_weight: float, lightest: float
-) -> Splits:
+    learners: NumberSplits, weights: Vector, total_weight: float, lightest: float
+) -> NumberSplits:
     """The same splits under other weights of the rows, given for each slot; those with less than
     ``lightest`` on a side never win."""
-    splits = weighted_splits(splits, weights, total_weight)
+    splits = weighted_splits(learners.splits, weights, total_weight)
     least = max(lightest, _LIGHT * total_weight)
     splits.gain[np.minimum(weights, total_weight - weights) < least] = 0.0
-    return splits
+    return learners._replace(splits=splits)
 
 
 def weighted_slots(
@@ -106,7 +110,7 @@ def weighted_slots(
 ) -> SlotSplits:
     """As `weighted_numbers`; the least weight of a side keeps its share of the whole, but is not
     below ``lightest``. For ``noise`` see `with_noise`."""
-    splits, columns, slots = learners
+    splits, slots, columns = learners
     bin_weight = np.zeros(len(columns.bin_weight))
     left_weight = np.zeros(int(splits.offsets[-1]))
     for g in np.flatnonzero(np.diff(splits.offsets)):
@@ -119,12 +123,12 @@ def weighted_slots(
     share = max(columns.lightest / splits.total_weight, _LIGHT)
     return SlotSplits(
         weighted_splits(splits, left_weight, total_weight),
+        slots,
         with_noise(columns, total_weight, noise)._replace(
             bin_weight=bin_weight,
             order=columns.order.copy(),
             lightest=max(share * total_weight, lightest),
         ),
-        slots,
     )
 
 

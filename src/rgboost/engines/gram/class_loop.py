@@ -27,17 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.jit import kernel
-from ...learners.kernels import Pick
+from ...learners.kernels import Pick, note_set
 from ..direct.loop import subset_of
-from .class_search import (
-    Parts,
-    begin_search,
-    first_sums,
-    left_side,
-    search,
-    splits_of,
-    write_left_set,
-)
+from .class_search import Parts, search
+from .search import note_loss, parts_of_step
 
 
 class ClassState(NamedTuple):
@@ -77,15 +70,15 @@ def run_class_block(learners, state, held, rate, subsets, record, begin, pending
     Returns the iteration to go on with. A pending step is applied first, so a feature is asked for
     by leaving it pending.
     """
-    splits, first = splits_of(learners), first_sums(learners)
+    splits, first = learners.splits, learners.slots.start
     n_iter, n_classes = record.learner.shape[0], state.total.shape[0]
     learner = pending.learner[0]
     left, right = pending.values[0], pending.values[1]
     column, parts = 0, Parts(0, 0.0, 0.0)
-    begin_search(learners)
+    note_loss(learners, 0.0)  # what sums have by chance does not follow from the loss here
     if learner >= 0:
         column = np.searchsorted(splits.offsets, learner, side="right") - 1
-        parts = left_side(learners, column, learner, room.slot, room.share)
+        parts = left_side(learners, column, learner, room)
     m = begin
     while True:
         if learner >= 0:
@@ -104,9 +97,9 @@ def run_class_block(learners, state, held, rate, subsets, record, begin, pending
         if k >= 0:
             learner, column = room.learner[k], subset.columns[k]
             gradient = set_values(splits, learner, room.inner[k], state.total, rate, left, right)
-            parts = left_side(learners, column, learner, room.slot, room.share)
+            parts = left_side(learners, column, learner, room)
             note_change(state, held, parts, room.slot, room.share, left, right)
-        write_left_set(learners, Pick(learner, column, 0.0, 1.0, 0.0), record.sets[m])
+        note_set(learners, Pick(learner, column, 0.0, 1.0, 0.0), record.sets[m])
         record.learner[m], record.gradient[m] = learner, gradient
         for c in range(n_classes):
             record.left[m, c] = left[c] if k >= 0 else 0.0
@@ -114,6 +107,13 @@ def run_class_block(learners, state, held, rate, subsets, record, begin, pending
         m += 1
     pending.learner[0] = learner
     return m
+
+
+@kernel()
+def left_side(learners, column, learner, room):
+    """The `Parts` of the left side of a split."""
+    n, base, jump = parts_of_step(learners, column, learner, 1.0, 0.0, room.slot, room.share)
+    return Parts(n, base, jump)
 
 
 @kernel()

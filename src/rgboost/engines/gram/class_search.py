@@ -15,9 +15,9 @@ from ..._core.jit import by_type, kernel
 from ..._core.math import largest
 from ...learners.class_sums import sort_by_direction
 from ...learners.kernels import TIE
-from ...learners.mixed_splits import bar_light, write_set
-from ...learners.splits import Splits, best_allowed, first_of_ties
-from ...statistics.slots import SlotSplits, parts_of_step
+from ...learners.mixed_splits import bar_light
+from ...learners.splits import best_allowed, first_of_ties
+from ...statistics.slots import NumberSplits, SlotSplits
 from ..direct.loop import first_of_the_best
 
 
@@ -66,31 +66,6 @@ def make_room(
 
 
 @by_type
-def splits_of(learners):
-    """The `Splits` of what a loop on sums reads."""
-
-
-@by_type
-def first_sums(learners):
-    """The first sum of each column."""
-
-
-@by_type
-def begin_search(learners):
-    """Before the first search of a block."""
-
-
-@by_type
-def left_side(learners, column, learner, slot_out, share_out):
-    """The `Parts` of the left side of a split."""
-
-
-@by_type
-def write_left_set(learners, pick, bits_out):
-    """See `rgboost.learners.kernels.note_set`."""
-
-
-@by_type
 def search(learners, state, subset, room):
     """Write the best weak-learner in J and its left sums to ``room.learner[k]`` and
     ``room.inner[k]``, k the position of its column, which is returned; -1 if there is none."""
@@ -99,39 +74,14 @@ def search(learners, state, subset, room):
 # Numbers: a sum for each split.
 
 
-@splits_of.register(Splits)
-def _itself(learners):
-    return learners
-
-
-@first_sums.register(Splits)
-def _offsets(learners):
-    return learners.offsets
-
-
-@begin_search.register(Splits)
-def _nothing(learners):
-    return
-
-
-@left_side.register(Splits)
-def _one_sum(learners, column, learner, slot_out, share_out):
-    slot_out[0], share_out[0] = learner, 1.0
-    return Parts(1, 0.0, 1.0)
-
-
-@write_left_set.register(Splits)
-def _no_set(learners, pick, bits_out):
-    return
-
-
-@search.register(Splits)
+@search.register(NumberSplits)
 def _search_numbers(learners, state, subset, room):
-    base = expect(learners, state, room.slope)
+    splits = learners.splits
+    base = expect(splits, state, room.slope)
     n = subset.columns.shape[0]
     if subset.restricted:
         chosen = subset.learners[subset.first[0] : subset.first[n]]
-        score_chosen(learners, state.left_sums, chosen, room)
+        score_chosen(splits, state.left_sums, chosen, room)
         top = largest(room.scores, chosen.shape[0])
         if top < 0.0:
             return -1
@@ -140,18 +90,18 @@ def _search_numbers(learners, state, subset, room):
         while subset.first[k + 1] - subset.first[0] <= i:
             k += 1
     else:
-        score_columns(learners, state.left_sums, subset.columns, room)
+        score_columns(splits, state.left_sums, subset.columns, room)
         for k in range(n):
-            a, b = learners.offsets[subset.columns[k]], learners.offsets[subset.columns[k] + 1]
+            a, b = splits.offsets[subset.columns[k]], splits.offsets[subset.columns[k] + 1]
             top = largest(room.scores[a:b], b - a)
             room.score[k] = top + base if b > a else -1.0
         k = first_of_the_best(room.score, n)
         if k < 0:
             return -1
-        a, b = learners.offsets[subset.columns[k]], learners.offsets[subset.columns[k] + 1]
+        a, b = splits.offsets[subset.columns[k]], splits.offsets[subset.columns[k] + 1]
         scores = room.scores[a:b]
         j = a + first_of_ties(scores, room.score[k] - base, base)
-    if learners.gain[j] == 0.0:  # all splits of J have an empty side, in one of several folds
+    if splits.gain[j] == 0.0:  # all splits of J have an empty side, in one of several folds
         return -1
     room.learner[k] = j
     for c in range(state.total.shape[0]):
@@ -210,32 +160,6 @@ def score_columns(splits, left_sums, columns, room):
 
 
 # Missing values and categories: a sum for each slot.
-
-
-@splits_of.register(SlotSplits)
-def _its_splits(learners):
-    return learners.splits
-
-
-@first_sums.register(SlotSplits)
-def _first_slots(learners):
-    return learners.slots.start
-
-
-@begin_search.register(SlotSplits)
-def _set_noise(learners):
-    learners.columns.noise[0] = learners.columns.noise[1]
-
-
-@left_side.register(SlotSplits)
-def _some_slots(learners, column, learner, slot_out, share_out):
-    n, base, jump = parts_of_step(learners, column, learner, 1.0, 0.0, slot_out, share_out)
-    return Parts(n, base, jump)
-
-
-@write_left_set.register(SlotSplits)
-def _write_set(learners, pick, bits_out):
-    write_set(learners.columns, learners.splits, pick, bits_out)
 
 
 @search.register(SlotSplits)

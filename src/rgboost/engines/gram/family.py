@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from ..._core.team import Team
 from ...learners.mixed_stumps import MixedStumps
 from ...learners.sparse_stumps import SparseStumps
-from ...learners.splits import Splits
 from ...losses import Loss
 from ...model import Path
 from ...model.path_tables import add_mixed_path, path_tables
 from ...statistics.memory import MemoryStatistics, Vector
 from ...statistics.short_rows import RowStatistics, as_stored, pays_by_rows
 from ...statistics.slots import (
+    NumberSplits,
     Slots,
     SlotSplits,
     bins_to_all_slots,
@@ -28,17 +28,18 @@ from ...statistics.slots import (
     with_noise,
 )
 from ..problem import Problem
-from .loop import GramState, RestState, ShareState, run_gram_block
-
-State = GramState | RestState | ShareState
+from .loop import GramState, run_gram_block
 
 
 @dataclass(frozen=True)
 class GramFamily:
     """Stumps whose iterations run on statistics. ``splits`` are those of all training rows."""
 
-    splits: Splits | SlotSplits
-    slots: Slots
+    splits: NumberSplits | SlotSplits
+
+    @property
+    def slots(self) -> Slots:
+        return self.splits.slots
 
     @property
     def offsets(self) -> NDArray[np.int64]:
@@ -79,18 +80,18 @@ class GramFamily:
         """The splits of rows with other weights, given for each of the sums. Those with less than
         ``lightest`` on a side are never chosen. ``noise`` is phi of `rgboost.learners.credibility`;
         None: that of the squared loss."""
-        if isinstance(self.splits, Splits):
+        if isinstance(self.splits, NumberSplits):
             return weighted_numbers(self.splits, weights, total_weight, lightest)
         return weighted_slots(self.splits, weights, total_weight, lightest, noise)
 
-    def run(self, team: Team, splits: Any, state: State, held: State, *rest: Any) -> int:
+    def run(self, team: Team, splits: Any, state: GramState, held: GramState, *rest: Any) -> int:
         """Run iterations; see `run_gram_block`."""
         return int(team.run(run_gram_block, splits, state, held, *rest))
 
     def tables(self, path: Path) -> Vector:
         """The model of some iterations, as statistics take it."""
         steps = path.learner, path.left, path.right
-        if isinstance(self.splits, Splits):
+        if isinstance(self.splits, NumberSplits):
             return path_tables(self.offsets, *steps)
         tables = np.zeros(self.n_tables)
         sets = path.sets if path.has("sets") else np.empty((len(path), 0), np.uint8)
@@ -102,8 +103,8 @@ def gram_family(problem: Problem) -> GramFamily:
     """The family of a problem that the Gram engine can run."""
     arrays = problem.prepared.arrays
     if not isinstance(arrays, MixedStumps):
-        return GramFamily(arrays.splits, number_slots(arrays.splits.offsets))
+        return GramFamily(NumberSplits(arrays.splits, number_slots(arrays.splits.offsets)))
     n_held = 0 if problem.held is None else len(problem.held.y)
     slots = mixed_slots(arrays, problem.held_arrays, n_held)
     columns = with_noise(arrays.columns, arrays.splits.total_weight, None)
-    return GramFamily(SlotSplits(arrays.splits, columns, slots), slots)
+    return GramFamily(SlotSplits(arrays.splits, slots, columns))

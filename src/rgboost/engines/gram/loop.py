@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core.jit import by_type, kernel, scalar
+from ..._core.jit import kernel, scalar
 from ..._core.team import wait_for_all
 from ...learners.kernels import note_set
 from ...learners.splits import pick_split
@@ -34,33 +34,18 @@ from .search import (
     parts_of_step,
     search_mine,
     share_of_columns,
-    slots_of,
-    splits_of,
 )
 
 
 class GramState(NamedTuple):
     """Sums of a set of rows under the current model, and the Gram rows made so far.
 
-    The sum in slot j is ``left_sums[j] - constant[0] * left_weight[j]``.
-    ``row_start[g]`` is the first row of feature g in ``rows``, -1 if it has none yet.
-    ``constant``, ``total`` and ``loss`` are single numbers in arrays.
-    """
+    The sum in slot j is ``left_sums[j] - constant[0] * left_weight[j]``. ``constant``, ``total``
+    and ``loss`` are single numbers in arrays. ``row_start[g]`` is the first row of feature g in
+    ``rows``, -1 if it has none yet.
 
-    left_sums: NDArray[np.float64]
-    left_weight: NDArray[np.float64]
-    total_weight: float
-    constant: NDArray[np.float64]
-    total: NDArray[np.float64]
-    loss: NDArray[np.float64]
-    rows: NDArray
-    row_start: NDArray[np.int64]
-
-
-class RestState(NamedTuple):
-    """As `GramState`, of all rows but those of a fold: the Gram rows are ``rows - less``.
-
-    A class of its own, so that single runs do not compile it.
+    The rows may be some of those that ``rows`` are of. Then their Gram rows are ``rows - less``,
+    if there are such; or they are taken to have the same ``share`` of everything.
     """
 
     left_sums: NDArray[np.float64]
@@ -72,21 +57,24 @@ class RestState(NamedTuple):
     rows: NDArray
     row_start: NDArray[np.int64]
     less: NDArray
-
-
-class ShareState(NamedTuple):
-    """As `GramState`, of some of the rows that the Gram rows are of: of everything that these
-    weigh, they are taken to have the same ``share``."""
-
-    left_sums: NDArray[np.float64]
-    left_weight: NDArray[np.float64]
-    total_weight: float
-    constant: NDArray[np.float64]
-    total: NDArray[np.float64]
-    loss: NDArray[np.float64]
-    rows: NDArray
-    row_start: NDArray[np.int64]
     share: float
+
+
+def make_state(
+    left_sums: NDArray[np.float64],
+    left_weight: NDArray[np.float64],
+    total_weight: float,
+    total: float,
+    loss: float,
+    rows: NDArray,
+    row_start: NDArray[np.int64],
+    less: NDArray | None = None,
+    share: float = 1.0,
+) -> GramState:
+    """The state of some rows, before anything was added to all of them."""
+    single = np.zeros(1), np.array([total]), np.array([loss])
+    less = rows[:0] if less is None else less
+    return GramState(left_sums, left_weight, total_weight, *single, rows, row_start, less, share)
 
 
 class Pending(NamedTuple):
@@ -119,7 +107,7 @@ def run_gram_block(learners, state, held, rho, subsets, record, begin, pending, 
     by leaving it pending. Between two barriers all threads read what was found; then each of them
     applies the step to its slots and searches its columns, which writes to them.
     """
-    splits, first_slot = splits_of(learners), slots_of(learners)
+    splits, first_slot = learners.splits, learners.slots.start
     n_iter = record.learner.shape[0]
     total, loss, constant = state.total[0], state.loss[0], state.constant[0]
     held_total, held_loss, held_constant = held.total[0], held.loss[0], held.constant[0]
@@ -210,33 +198,17 @@ def changes(state, constant, slot, share, n, base, jump, total):
     return 0.5 * square - linear, moved
 
 
-@by_type
+@kernel()
 def apply_step(state, row, jump, start, stop):
     """Sums of the slots start..stop after ``jump`` was added to the rows of the slot that has this
     Gram row."""
-
-
-@apply_step.register(GramState)
-def _apply_step(state, row, jump, start, stop):
-    sums = state.left_sums[start:stop]
-    both = state.rows[row, start:stop]
-    for j in range(sums.shape[0]):
-        sums[j] -= jump * both[j]
-
-
-@apply_step.register(RestState)
-def _apply_step_to_rest(state, row, jump, start, stop):
-    sums = state.left_sums[start:stop]
-    both = state.rows[row, start:stop]
-    less = state.less[row, start:stop]
-    for j in range(sums.shape[0]):
-        sums[j] -= jump * (float(both[j]) - float(less[j]))
-
-
-@apply_step.register(ShareState)
-def _apply_step_to_share(state, row, jump, start, stop):
     sums = state.left_sums[start:stop]
     both = state.rows[row, start:stop]
     jump *= state.share
-    for j in range(sums.shape[0]):
-        sums[j] -= jump * both[j]
+    if state.less.shape[0] > 0:
+        less = state.less[row, start:stop]
+        for j in range(sums.shape[0]):
+            sums[j] -= jump * (float(both[j]) - float(less[j]))
+    else:
+        for j in range(sums.shape[0]):
+            sums[j] -= jump * both[j]

@@ -19,12 +19,13 @@ from scipy.optimize import brentq
 
 from ..._core.team import Team
 from ...learners.some_rows import take_rows
-from ...learners.splits import Splits, expected_sum
+from ...learners.splits import expected_sum
 from ...model import Path
 from ...selection import Subsets
 from ...statistics.base import Curvature, Models
 from ...statistics.in_memory import InMemory, RowsOfFold
 from ...statistics.memory import MOST_BINS
+from ...statistics.slots import NumberSplits
 from ..base import Arrays, Block, Losses, Record, Run, Runs
 from ..curvature import in_units_of_the_largest
 from ..direct.runs import DirectRuns
@@ -32,7 +33,7 @@ from ..direct.step_length import ConstantRule, SearchRule
 from ..problem import Problem, RowSet
 from .family import gram_family
 from .gram_rows import GramRows, gram_types
-from .loop import GramState, Pending, RestState, make_work
+from .loop import GramState, Pending, make_state, make_work
 
 _SPLITS_PER_THREAD = 3000
 """Splits per thread (about 3 microseconds of work) that make a thread pay."""
@@ -184,9 +185,9 @@ class StatisticsRuns(Runs):
         one for each thread."""
         offsets = self.problem.prepared.layout.offsets
         needed = int(np.searchsorted(offsets, state.pending.learner[0], side="right")) - 1
-        if self.team.size == 1 or not isinstance(state.splits, Splits):
+        if self.team.size == 1 or not isinstance(state.splits, NumberSplits):
             return [needed]  # the scores of sets of categories are not at hand
-        splits, train = state.splits, state.train
+        splits, train = state.splits.splits, state.train
         slope, shift = expected_sum(splits, train.total[0])
         off = train.left_sums - ((slope + train.constant[0]) * splits.left_weight + shift)
         filled = np.flatnonzero(np.diff(splits.offsets) > 0)
@@ -232,26 +233,28 @@ class GramRuns(StatisticsRuns):
         others = np.flatnonzero(np.arange(len(mass)) != k).tolist()
         residuals = self._sums.total[others, 0].sum()
         shift = residuals / mass[others].sum() if problem.best_start else 0.0
-        train = RestState(*self._state(others, shift, blocks[-1]), less=blocks[k])
+        train = self._state(others, shift, blocks[-1], blocks[k])
         held = self._state([k], shift, blocks[k])
         splits = self.family.weighted(train.left_weight, train.total_weight, 0.0)
         state = SumState(splits, train, held, self.make_work())
         start = problem.start + shift
         return Run(start, float(mass[others].sum()), float(mass[k]), rng, state)
 
-    def _state(self, folds: list[int], shift: float, block: NDArray) -> GramState:
+    def _state(
+        self, folds: list[int], shift: float, block: NDArray, less: NDArray | None = None
+    ) -> GramState:
         """Of the rows of some folds, at a start that is larger by ``shift``."""
         weight, total_weight = (part[folds].sum(axis=0) for part in self._weights)
         left, total, loss = (part[folds, 0].sum(axis=0) for part in self._sums[:3])
-        return GramState(
-            left_sums=left - shift * weight,
-            left_weight=weight,
-            total_weight=float(total_weight),
-            constant=np.zeros(1),
-            total=np.array([total - shift * total_weight]),
-            loss=np.array([loss - shift * total + 0.5 * shift * shift * total_weight]),
-            rows=block,
-            row_start=self.gram.row_start,
+        return make_state(
+            left - shift * weight,
+            weight,
+            float(total_weight),
+            total - shift * total_weight,
+            loss - shift * total + 0.5 * shift * shift * total_weight,
+            block,
+            self.gram.row_start,
+            less,
         )
 
     def keep(self) -> Arrays:
@@ -342,6 +345,4 @@ def in_memory(problem: Problem, family: Any, team: Team) -> InMemory:
 def no_rows(like: GramState) -> GramState:
     """The state of a validation set that is not there."""
     none = np.zeros(0)
-    return GramState(
-        none, none, 0.0, np.zeros(1), np.zeros(1), np.zeros(1), like.rows[:0], np.zeros(0, np.int64)
-    )
+    return make_state(none, none, 0.0, 0.0, 0.0, like.rows[:0], np.zeros(0, np.int64))

@@ -1,8 +1,8 @@
 """The parts of the Gram loop that depend on what slots are: the search for the best split, and the
 slots of a step.
 
-On plain numbers slots are splits: `Splits` is all that is known of them. With missing values and
-categories (`SlotSplits`), left sums of a column are made of its slots, and categories are sorted
+On plain numbers (`NumberSplits`) slots are splits. With missing values and categories
+(`SlotSplits`), left sums of a column are made of its slots, and categories are sorted
 anew in each search.
 """
 
@@ -18,13 +18,12 @@ from ...learners.kernels import TIE, note_set
 from ...learners.mixed_splits import sort_categories, write_set
 from ...learners.mixed_stumps import best_of_column
 from ...learners.splits import (
-    Splits,
     expected_sum,
     first_of_ties,
     score_splits,
     shared_score,
 )
-from ...statistics.slots import SlotSplits, slots_to_left
+from ...statistics.slots import NumberSplits, SlotSplits, slots_to_left
 from ..direct.loop import subset_columns, subset_of
 
 
@@ -71,17 +70,11 @@ def most_chosen(subsets):
     return most
 
 
-@by_type(inline=True)
-def splits_of(learners):
-    """The splits."""
+def _nothing_to_note(learners, loss):
+    return
 
 
-@by_type(inline=True)
-def slots_of(learners):
-    """The first slot of each column."""
-
-
-@by_type(inline=True)
+@by_type(otherwise=_nothing_to_note)
 def note_loss(learners, loss):
     """Before a search: what sums of the residuals have by chance, which follows from the loss."""
 
@@ -99,42 +92,22 @@ def parts_of_step(learners, column, learner, left, right, slot_out, share_out):
     """
 
 
-@splits_of.register(Splits)
-def _splits_of_numbers(learners):
-    return learners
-
-
-@slots_of.register(Splits)
-def _slots_of_numbers(learners):
-    return learners.offsets
-
-
-@note_loss.register(Splits)
-def _note_no_loss(learners, loss):
-    pass
-
-
-@note_set.register(Splits)
-def _note_no_set(learners, pick, bits_out):
-    pass  # the number of a weak-learner says it all
-
-
-@parts_of_step.register(Splits)
+@parts_of_step.register(NumberSplits)
 def _one_part(learners, column, learner, left, right, slot_out, share_out):
     slot_out[0], share_out[0] = learner, 1.0
     return 1, right, left - right
 
 
-@search_mine.register(Splits)
+@search_mine.register(NumberSplits)
 def _search_numbers(learners, sums, level, subsets, m, mine, scratch, work):
     columns = subset_columns(subsets, m)
     if subsets.restricted:
         position = subsets.start[m % (subsets.start.shape[0] - 1)]
         a = subsets.first[position + np.searchsorted(columns, mine.first)]
         b = subsets.first[position + np.searchsorted(columns, mine.last)]
-        search_chosen(learners, sums, level, subsets.learners[a:b], mine.rank, scratch, work)
+        search_chosen(learners.splits, sums, level, subsets.learners[a:b], mine.rank, scratch, work)
         return mine.n_threads
-    search_columns(learners, sums, level, columns, mine, scratch, work)
+    search_columns(learners.splits, sums, level, columns, mine, scratch, work)
     return columns.shape[0]
 
 
@@ -189,16 +162,6 @@ def expected_now(splits, level):
     """`expected_sum`, of sums that have what all rows got: it is in the slope."""
     slope, shift = expected_sum(splits, level.total)
     return slope + level.constant, shift
-
-
-@splits_of.register(SlotSplits)
-def _splits_of_mixed(learners):
-    return learners.splits
-
-
-@slots_of.register(SlotSplits)
-def _slots_of_mixed(learners):
-    return learners.slots.start
 
 
 @note_loss.register(SlotSplits)

@@ -6,7 +6,7 @@ have come to. The iterates are not those of Algorithm 2; the optimum is.
 
 Residuals and losses are those of each run at its own scores. The Gram matrix is one for all runs,
 of the curvature at the mean of their models; a run has the share of it that its rows have
-(`gram.loop.ShareState`). So the curvature of rows that a run does not see has a say in its steps;
+(`gram.loop.GramState`). So the curvature of rows that a run does not see has a say in its steps;
 their residuals have none.
 
 A stretch is as long as the quadratic model can be trusted: longer while it tells the fall of the
@@ -29,7 +29,7 @@ from ...statistics.base import Curvature, Models, Sums
 from ...steps import ConstantStep, LineSearch, NewtonStep, StepRule
 from ..base import Arrays, Losses, Record, Run, Runs, Settled, make_record
 from ..curvature import LIGHTEST
-from ..gram.loop import ShareState
+from ..gram.loop import GramState, make_state
 from ..gram.runs import StatisticsRuns, SumState, go_on_direct, statistics_obstacle
 from ..problem import Problem
 
@@ -281,18 +281,17 @@ class QuadraticRuns(StatisticsRuns):
         """Run k at its model."""
         train, held = self._folds_of(k)
 
-        def state(folds: list[int], mass: float) -> ShareState:
+        def state(folds: list[int], mass: float) -> GramState:
             share = self._share(mass)
             left, of_all, loss = (part[folds, k].sum(axis=0) for part in sums[:3])
-            return ShareState(
-                left_sums=left,
-                left_weight=share * left_weight,
-                total_weight=float(share * total),
-                constant=np.zeros(1),
-                total=np.array([of_all]),
-                loss=np.array([loss]),
-                rows=self.gram.blocks[0],
-                row_start=self.gram.row_start if folds else np.zeros(0, np.int64),
+            return make_state(
+                left,
+                share * left_weight,
+                float(share * total),
+                of_all,
+                loss,
+                self.gram.blocks[0],
+                self.gram.row_start if folds else np.zeros(0, np.int64),
                 share=share,
             )
 

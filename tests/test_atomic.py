@@ -13,7 +13,7 @@ from rgboost import RGBMRegressor
 from rgboost._core.atomic import atomic_file, write_atomically
 
 X = np.arange(20.0).reshape(10, 2)
-FOLDER = str(Path(rgboost.__file__).parent)
+FILE = str(Path(rgboost.__file__).parent / "_core" / "atomic.py")
 
 
 def failing(number):
@@ -38,8 +38,10 @@ def test_a_crash_leaves_the_old_file(tmp_path, step):
     model.save(path)
     crash = """
 import os, sys
-sys.path.insert(0, sys.argv[3])  # the module alone: importing the package takes a while
-import _atomic as atomic
+import importlib.util  # the module alone: importing the package takes a while
+spec = importlib.util.spec_from_file_location("atomic", sys.argv[3])
+atomic = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(atomic)
 def pieces():
     yield b"half of the "
     if sys.argv[2] == "write":
@@ -49,7 +51,7 @@ if sys.argv[2] != "write":
     setattr(atomic.os, sys.argv[2], lambda *args: os._exit(9))
 atomic.write_atomically(sys.argv[1], pieces())
 """
-    done = subprocess.run([sys.executable, "-c", crash, str(path), step, FOLDER], check=False)
+    done = subprocess.run([sys.executable, "-c", crash, str(path), step, FILE], check=False)
     assert done.returncode == 9
     np.testing.assert_array_equal(rgboost.load(path).predict(X), model.predict(X))
     assert len(list(tmp_path.iterdir())) == 2  # with the draft that the crash left
@@ -75,13 +77,14 @@ def test_many_processes_write_one_file(tmp_path):
     """Each of them whole, none of them disturbed by another that cleans up."""
     path = tmp_path / "file"
     write = """
-import sys
-sys.path.insert(0, sys.argv[2])
-import _atomic as atomic
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("atomic", sys.argv[2])
+atomic = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(atomic)
 for k in range(100):
     atomic.write_atomically(sys.argv[1], [sys.argv[3].encode() * 1000])
 """
-    command = [sys.executable, "-c", write, str(path), FOLDER]
+    command = [sys.executable, "-c", write, str(path), FILE]
     writers = [subprocess.Popen([*command, letter]) for letter in "abcd"]
     assert [writer.wait() for writer in writers] == [0, 0, 0, 0]
     found = path.read_bytes()

@@ -30,6 +30,8 @@ def brief(value: Any) -> str:
     """A value in a few words, without a line break."""
     if isinstance(value, float | np.floating):
         return f"{value:.6g}"
+    if isinstance(value, type):
+        return value.__name__
     if getattr(value, "shape", ()):  # an array, a sparse matrix, a frame
         kind = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
         return f"{kind}{list(value.shape)}"

@@ -237,7 +237,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         fold, seeds = None, seeds or self._seeds_of_fit()
         if wants_folds(parameters, facts):
             fold = assign_folds(rows, self.cv, seeds[1])
-            facts = facts.with_folds(fold)
+            facts = facts.with_folds(fold, rows.weight)
         plan = resolve(parameters, facts)
         return Job(plan, parameters, facts, rows, columns, fold, seeds, listeners, state)
 

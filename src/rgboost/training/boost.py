@@ -225,7 +225,9 @@ def boost_facts(
     )
     if fold is None:
         return facts
-    return facts.with_folds(fold if weight is None else np.where(weight > 0, fold, -1))
+    if weight is not None:
+        fold = np.where(weight > 0, fold, -1)
+    return facts.with_folds(fold, weight)
 
 
 def memory_for(facts: Facts | None, given: int | None) -> int:

@@ -109,7 +109,7 @@ class Mean:
         obstacle = self.quadratic_obstacle()
         if obstacle is not None:
             return obstacle
-        least = 1.0 - self.largest / self.facts.rows
+        least = 1.0 - (self.facts.heaviest_fold or self.largest / self.facts.rows)
         if self.case.rate > STEEPEST * least:
             return (
                 f"learning_rate={self.case.rate:g} is too long for runs that see {least:.0%} of "

@@ -150,6 +150,8 @@ class Facts:
     n_folds: int | None = None
     """None: not yet known, and ``cv`` is their number."""
     largest_fold: int | None = None
+    heaviest_fold: float | None = None
+    """The share of the weight of all rows that the heaviest fold has."""
     goes_on: str | None = None
     """Why there can be one run only: it goes on with another, or a callback looks at one."""
     engine_before: str | None = None
@@ -158,10 +160,19 @@ class Facts:
     memory: int = 1 << 30
     """Bytes that a fit may add."""
 
-    def with_folds(self, fold: NDArray[np.int64]) -> Facts:
+    def with_folds(
+        self, fold: NDArray[np.int64], weight: NDArray[np.float64] | None = None
+    ) -> Facts:
         """The same with the number of each row's fold, -1 for rows without weight."""
-        sizes = np.bincount(fold[fold >= 0])
-        return replace(self, n_folds=int((sizes > 0).sum()), largest_fold=int(sizes.max()))
+        there = fold >= 0
+        sizes = np.bincount(fold[there])
+        weights = sizes if weight is None else np.bincount(fold[there], weight[there])
+        return replace(
+            self,
+            n_folds=int((sizes > 0).sum()),
+            largest_fold=int(sizes.max()),
+            heaviest_fold=float(weights.max() / weights.sum()),
+        )
 
     @property
     def features(self) -> int:

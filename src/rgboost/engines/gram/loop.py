@@ -198,17 +198,24 @@ def changes(state, constant, slot, share, n, base, jump, total):
     return 0.5 * square - linear, moved
 
 
-@kernel()
+@scalar()
 def apply_step(state, row, jump, start, stop):
     """Sums of the slots start..stop after ``jump`` was added to the rows of the slot that has this
     Gram row."""
-    sums = state.left_sums[start:stop]
-    both = state.rows[row, start:stop]
-    jump *= state.share
+    sums, both = state.left_sums[start:stop], state.rows[row, start:stop]
     if state.less.shape[0] > 0:
-        less = state.less[row, start:stop]
-        for j in range(sums.shape[0]):
-            sums[j] -= jump * (float(both[j]) - float(less[j]))
+        subtract_rest(sums, both, state.less[row, start:stop], jump * state.share)
     else:
-        for j in range(sums.shape[0]):
-            sums[j] -= jump * both[j]
+        subtract_row(sums, both, jump * state.share)
+
+
+@kernel()
+def subtract_row(sums, both, jump):
+    for j in range(sums.shape[0]):
+        sums[j] -= jump * both[j]
+
+
+@kernel()
+def subtract_rest(sums, both, less, jump):
+    for j in range(sums.shape[0]):
+        sums[j] -= jump * (float(both[j]) - float(less[j]))

@@ -194,3 +194,17 @@ def test_means_without_memory_go_by_rows(estimator, monkeypatch):
     model = estimator(random_state=0).fit(X, y)
     assert model.trace_.engine == "direct: the mean of 5 runs"
     assert model.score(X, y) > 0.4
+
+
+def test_a_plan_that_expected_fewer_splits(monkeypatch):
+    """The mean of runs whose Gram rows turn out to be too large has one matrix for all runs."""
+    X, y = rows(12_000)
+    model = RGBMRegressor(random_state=0, gram_memory=8_000_000).fit(X, y)
+    assert "quadratic" in model.trace_.engine
+    fit = RGBMRegressor(random_state=0, gram_memory=8_000_000)
+    real = costs.Work.gram_bytes
+    monkeypatch.setattr(costs.Work, "gram_bytes", lambda *args: 0.1 * real(*args))
+    fit.fit(X, y)
+    assert fit.plan_["engine"].value == "gram"
+    assert fit.plan_.events == ["Gram rows do not fit into gram_memory: quadratic in place of gram"]
+    assert "quadratic" in fit.trace_.engine

@@ -104,7 +104,7 @@ class Runs(ABC):
         """Whether the engine came to an end by itself."""
         self.used_up: str | None = None
         """Why the runs cannot go on here; `successor` goes on with them."""
-        self.pool = RunPool(min(problem.n_jobs, len(runs)) if len(runs) > 1 else 1)
+        self.pool = RunPool(min(problem.n_jobs, problem.n_runs))
 
     @property
     def label(self) -> str:

@@ -91,8 +91,14 @@ def _mean(job: Job, way: Way, settings: Settings) -> Boosted:
     if way.newton:
         folds["step"] = NewtonGain()
     rule = EarlyStopping(way.patience or way.n_iter, job.parameters["tol"])
+    asked = job.parameters["engine"] == way.engine
     return boost(
-        **folds, n_iter=way.n_iter, engine=way.engine, early_stopping=rule, callbacks=job.listeners
+        **folds,
+        n_iter=way.n_iter,
+        engine=way.engine,
+        instead=None if asked else "quadratic",
+        early_stopping=rule,
+        callbacks=job.listeners,
     )
 
 

@@ -15,7 +15,7 @@ from .._core.memory import memory_budget
 from .._core.one_line import one_line
 from ..engines.base import Runs
 from ..engines.direct.runs import DirectRuns
-from ..engines.gram.runs import GramRuns, gram_obstacle
+from ..engines.gram.runs import GramRuns, all_rows_fit, gram_obstacle
 from ..engines.problem import Problem, Validation
 from ..engines.quadratic.class_runs import ClassQuadraticRuns
 from ..engines.quadratic.runs import QuadraticRuns, quadratic_obstacle
@@ -94,6 +94,7 @@ def boost(
     n_jobs: int = 1,
     callbacks: Iterable[Callback] = (),
     engine: Engine = "auto",
+    instead: Engine | None = None,
     gram_memory: int | None = None,
     tol: float = 1e-8,
     resume: RunState | None = None,
@@ -113,7 +114,8 @@ def boost(
     quadratic models (see `rgboost.engines.quadratic`): other iterates, the same optimum; it stops
     when a stretch gains less than ``tol`` of the loss. ``gram_memory`` limits the bytes of Gram
     rows (default: such that all that a run adds is at most a quarter of what the process may use,
-    see `rgboost._core.memory`).
+    see `rgboost._core.memory`). ``instead`` is the engine to take in place of ``"gram"`` where Gram
+    rows of all features turn out not to fit: before rows are in bins, their number is an estimate.
 
     ``fold``, the number 0, 1, ... of each row's fold, asks for the mean of k models, each fitted
     without the rows of one fold (all of them on bins that come from all rows). The mean of additive
@@ -179,11 +181,22 @@ def boost(
             check_same_data(resume, problem)
         if resume is None and engine in _OBSTACLES:
             check_engine(engine, _OBSTACLES[engine](problem))
+        events = []
+        if instead is not None and must_do_with_less(problem, engine, instead):
+            events.append(f"Gram rows do not fit into gram_memory: {instead} in place of {engine}")
+            engine = instead
         driver, interrupted = _run(problem, engine, listeners, early_stopping, settings, resume)
+        driver.events[:0] = events
         state = driver.state() if keep_state else None
     driver.end()
     stop_at = None if early_stopping is None else early_stopping.stop_at
     return outcome(driver, stop_at, interrupted, state)
+
+
+def must_do_with_less(problem: Problem, engine: str, instead: str) -> bool:
+    """Whether the Gram rows of an engine do not fit, and another engine is possible."""
+    able = instead not in _OBSTACLES or _OBSTACLES[instead](problem) is None
+    return engine == "gram" and able and not all_rows_fit(problem)
 
 
 def _run(

@@ -67,6 +67,16 @@ def statistics_obstacle(problem: Problem) -> str | None:
     return why
 
 
+def all_rows_fit(problem: Problem) -> bool:
+    """Whether there is memory for the Gram rows of all features, of every fold."""
+    sizes = [len(problem.y), len(problem.held_rows.y)][: 1 if problem.held is None else 2]
+    if problem.fold is not None:
+        sizes = np.bincount(problem.fold).tolist()
+    kinds = gram_types(sizes, problem.weight is not None, problem.fold is not None)
+    n_sums = int(gram_family(problem).offsets[-1])
+    return n_sums**2 * sum(np.dtype(kind).itemsize for kind in kinds) <= problem.gram_memory
+
+
 def loop_threads(n_jobs: int, n_splits: int) -> int:
     """Threads that pay for an iteration over this many splits."""
     return max(1, min(n_jobs, n_splits // _SPLITS_PER_THREAD))
@@ -120,7 +130,6 @@ class StatisticsRuns(Runs):
         self.team = Team(loop_threads(problem.n_jobs, n_sums) if single else 1)
         if not single:
             self.longest = min(max(_SPLITS_OF_BLOCK // n_sums, _SHORT_BLOCK), _LONG_BLOCK)
-            self.pool.n_threads = min(problem.n_jobs, problem.n_runs)
 
     def _statistics(self) -> Any:
         problem, family, team = self.problem, self.family, self.builders

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.jit import kernel
 from ..data.binning import SparseCodes, empty_codes
 from .dense_stumps import DenseStumps
 from .mixed_splits import MixedColumns
@@ -79,13 +80,28 @@ def _(arrays: SparseStumps, weight: Vector | None, n_rows: int) -> SparseStumps:
 
 def _plain_splits(arrays: Any, weight: Vector | None, n_rows: int) -> Splits:
     offsets, total = arrays.splits.offsets, _total(weight, n_rows)
-    left = np.empty(int(offsets[-1]))
-    for g in np.flatnonzero(np.diff(offsets)).tolist():
-        a, b = offsets[g], offsets[g + 1]
-        left[a:b] = np.cumsum(_bin_weights(arrays, g, int(b - a) + 1, weight, n_rows))[:-1]
+    left = np.zeros(int(offsets[-1]))
+    if hasattr(arrays, "codes"):
+        add_left_weights(arrays.codes, offsets, np.ones(n_rows) if weight is None else weight, left)
+    else:
+        for g in np.flatnonzero(np.diff(offsets)).tolist():
+            a, b = offsets[g], offsets[g + 1]
+            left[a:b] = np.cumsum(_bin_weights(arrays, g, int(b - a) + 1, weight, n_rows))[:-1]
     splits = weighted_splits(arrays.splits, left, total)
     splits.gain[np.minimum(left, total - left) < LIGHT * total] = 0.0
     return splits
+
+
+@kernel()
+def add_left_weights(codes, offsets, weight, left):
+    """The weight of the rows left of every split."""
+    for g in range(offsets.shape[0] - 1):
+        first, n = offsets[g], offsets[g + 1] - offsets[g]
+        for i in range(weight.shape[0]):
+            if codes[g, i] < n:
+                left[first + codes[g, i]] += weight[i]
+        for s in range(first + 1, first + n):
+            left[s] += left[s - 1]
 
 
 @normalised.register

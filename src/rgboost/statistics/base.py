@@ -48,8 +48,9 @@ class Weights(NamedTuple):
 class Sums(NamedTuple):
     """At model m, of the rows of fold f: ``left[f, m, j]`` the sum of weighted residuals in slot j,
     ``total[f, m]`` over all rows, ``loss[f, m]`` the sum of weighted losses. ``curvature[f, m]``
-    and ``square[f, m]`` are sums of weighted curvatures and of squared weighted residuals. With
-    several classes there is an axis of classes after that of models in ``left`` and ``total``."""
+    and ``square[f, m]`` are sums of weighted curvatures and of squared weighted residuals; only
+    those of the last model are asked for. With several classes there is an axis of classes after
+    that of models in ``left`` and ``total``."""
 
     left: Vector
     total: Vector

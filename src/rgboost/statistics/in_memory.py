@@ -68,10 +68,10 @@ class InMemory(Statistics):
     def _beside(self) -> list[SideBySide | None]:
         """Rows of each fold under several models at once, where that is possible."""
         found: list[SideBySide | None] = []
-        for rows in self.folds:
-            able = can_stand_side_by_side(rows.arrays, self.loss) and len(rows.y) > 0
+        for rows, part in zip(self.folds, self.parts, strict=True):
+            able = can_stand_side_by_side(part.arrays, self.loss) and len(rows.y) > 0
             rest = rows.y, rows.weight, rows.offset, self.loss, self.team
-            found.append(SideBySide(rows.arrays, self.family.first_cell, *rest) if able else None)
+            found.append(SideBySide(part.arrays, self.family.first_cell, *rest) if able else None)
         return found
 
     @property
@@ -100,16 +100,20 @@ class InMemory(Statistics):
         several = len(models.start) > 1 and self.loss.outputs == 1
         beside = self._beside[f] if several and not losses_only else None
         if beside is None:
-            each = [self._sums_at(f, *model, losses_only) for model in zip(*models, strict=True)]
+            last = len(models.start) - 1
+            each = [
+                self._sums_at(f, *model, losses_only, m == last)
+                for m, model in enumerate(zip(*models, strict=True))
+            ]
             return Sums(*(np.array(values) for values in zip(*each, strict=True)))
         bins, total, loss, curvature, square = beside.look(*models)
         left = np.array([self.family.sums_of_bins(one) for one in bins])
         return Sums(left, total, loss, curvature, square)
 
     def _sums_at(
-        self, f: int, start: Any, tables: Vector, losses_only: bool = True
+        self, f: int, start: Any, tables: Vector, losses_only: bool = True, curved: bool = False
     ) -> tuple[Any, ...]:
-        """Of the rows of a fold at one model."""
+        """Of the rows of a fold at one model; without curvature unless it is ``curved``."""
         if self.loss.outputs > 1:
             return self._of_classes[f].look(start, tables, losses_only)
         part, rows = self.parts[f], self.folds[f]
@@ -119,6 +123,8 @@ class InMemory(Statistics):
             left, total = np.empty(0), float(part.rows.residual_sums.sum())
         else:
             left, total, loss = part.gradient(tables)
+        if not curved:
+            return left, total, loss, 0.0, 0.0
         score, weight = part.rows.score, 1.0 if rows.weight is None else rows.weight
         curvature = float(np.sum(self.loss.model_curvature(rows.y, score) * weight))
         square = float(np.sum(part.rows.residual**2))

@@ -15,7 +15,7 @@ from ..._core.one_line import one_line
 from ...data.mixed_bins import columns_with_missing
 from ...losses import Loss
 
-SAMPLE, CELLS, FEWEST = 10_000, 1 << 22, 1000
+SAMPLE, CELLS, FEWEST = 10_000, 1 << 20, 1000
 """Values are counted in at most so many rows, evenly spaced, and so many entries; but not in fewer
 rows than the last number."""
 

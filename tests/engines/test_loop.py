@@ -74,8 +74,15 @@ def test_squared_loss(problem, rule, leaves, max_bins, weighted, sparse):
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("loss", [Huber(0.5), Ridged(Huber(0.5), 0.1)], ids=repr)
-@pytest.mark.parametrize("step", [ConstantStep(), LineSearch()], ids=repr)
+@pytest.mark.parametrize(
+    ("loss", "step"),
+    [  # without a ridge the loss can be flat along b: the best step is then not one, but many
+        (Huber(0.5), ConstantStep()),
+        (Ridged(Huber(0.5), 0.1), ConstantStep()),
+        (Ridged(Huber(0.5), 0.1), LineSearch()),
+    ],
+    ids=repr,
+)
 @given(problems(max_rows=16, max_features=3), st.sampled_from(["free", "signed"]), st.booleans())
 def test_huber_loss(loss, step, problem, leaves, weighted):
     X, y, weight = problem

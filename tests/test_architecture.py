@@ -38,8 +38,8 @@ LAYERS = {
     "losses": """kernels conjugates base log_link squared huber log_cosh quantile absolute
         exponential softmax logistic poisson gamma tweedie ridged""",
     "losses/conjugates": "base closed_forms ridged logistic",
-    "model": """path path_tables category_tables stump_model dictionary_model class_model mixed
-        coverage""",
+    "model": """path path_tables category_tables ladders pair_scores pair_tables stump_model
+        dictionary_model class_model mixed coverage purify add_curves with_pairs""",
     "plot": "style room importances learning_curve shape_functions waterfall",
     "selection": "layout subset_size draws rules always thresholds weighted by_name",
     "statistics": """base rows class_rows row_gram counted_gram slots side_by_side memory

@@ -3,7 +3,18 @@
 from .class_model import ClassStumpModel
 from .coverage import Coverage
 from .dictionary_model import DictionaryModel
+from .pair_tables import PairTables
 from .path import Path
 from .stump_model import StumpModel
+from .with_pairs import RawPair, with_pairs
 
-__all__ = ["ClassStumpModel", "Coverage", "DictionaryModel", "Path", "StumpModel"]
+__all__ = [
+    "ClassStumpModel",
+    "Coverage",
+    "DictionaryModel",
+    "PairTables",
+    "Path",
+    "RawPair",
+    "StumpModel",
+    "with_pairs",
+]

@@ -15,8 +15,9 @@ from .._core.one_line import one_line
 from .._core.stored import require
 from .._core.team import map_ranges
 from ..data.cuts import Cuts
+from .ladders import BLOCK, FEW_CUTS, climb_ladder, count_cuts, make_ladders
 from .path import Path
-from .stump_model import BLOCK, FEW_CUTS, StumpModel, climb_ladder, count_cuts, make_ladders
+from .stump_model import StumpModel
 
 _TABLES = ("tables", "missing")
 _VALUES = (*_TABLES, "left", "right", "when_missing")
@@ -107,7 +108,10 @@ class ClassStumpModel:
             )
         names = _VALUES if wide.feature is not None else _TABLES
         values: dict[str, Any] = {name: getattr(wide, name)[:, c].copy() for name in names}
-        return replace(wide, intercept=float(self.intercept[c]), categories=categories, **values)
+        return replace(
+            wide, intercept=float(self.intercept[c]), categories=categories,
+            pairs=None if wide.pairs is None else wide.pairs.of_class(c), **values,
+        )  # fmt: skip
 
     def table(self, feature: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(cuts, values) of a feature's step functions; values is (cuts + 1, classes)."""
@@ -116,16 +120,19 @@ class ClassStumpModel:
 
     def score(self, X: Any, n_jobs: int = 1) -> NDArray[np.float64]:
         """The scores (rows, classes)."""
-        if scipy.sparse.issparse(X):
-            rows = scipy.sparse.csr_array(X)
-            scores = [self.of_class(c).score(rows, n_jobs) for c in range(self.n_classes)]
-            return np.column_stack(scores)
-        out = np.tile(self.intercept, (X.shape[0], 1))
         wide = self.wide
-        if wide.categories is not None:
-            wide.categories.add_scores(X, out)
-        args = (wide.features, wide.starts, wide.cuts, wide.tables, wide.missing)
-        map_ranges(lambda a, b: score_classes(X[a:b], *args, out[a:b]), len(out), n_jobs, BLOCK)
+        if scipy.sparse.issparse(X):
+            rows, curves = scipy.sparse.csr_array(X), ClassStumpModel(replace(wide, pairs=None))
+            scores = [curves.of_class(c).score(rows, n_jobs) for c in range(self.n_classes)]
+            out = np.column_stack(scores)
+        else:
+            out = np.tile(self.intercept, (X.shape[0], 1))
+            if wide.categories is not None:
+                wide.categories.add_scores(X, out)
+            args = (wide.features, wide.starts, wide.cuts, wide.tables, wide.missing)
+            map_ranges(lambda a, b: score_classes(X[a:b], *args, out[a:b]), len(out), n_jobs, BLOCK)
+        if wide.pairs is not None:
+            wide.pairs.add_scores(X, out, n_jobs)
         return out
 
     def staged_score(self, X: Any, n_jobs: int = 1) -> Iterator[NDArray[np.float64]]:

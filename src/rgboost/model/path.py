@@ -62,3 +62,11 @@ def not_stored(what: str) -> AttributeError:
         f"{what} need the path of the model, and it was stored without; store it by "
         "save(path, full=True), or pickle it with warm_start=True."
     )
+
+
+def no_stages() -> AttributeError:
+    """The error of somebody who asks a model with pairs for its stages."""
+    return AttributeError(
+        "a model with pairs of features has no stages: what its pairs share with single features "
+        "was moved to the curves of these; fit with interactions=None for staged predictions."
+    )

@@ -21,9 +21,9 @@ from .._core.team import map_ranges
 from ..data.cuts import Cuts
 from ..data.sparse_columns import take_columns
 from .category_tables import CategoryTables, dense_column
-from .path import Path, not_stored
-
-BLOCK = 256
+from .ladders import BLOCK, FEW_CUTS, climb_ladder, count_cuts, make_ladders
+from .pair_tables import PairTables
+from .path import Path, no_stages, not_stored
 
 _ARRAYS = {
     "features": "i8 used", "starts": "i8 used+1", "cuts": "f8 cuts", "tables": "f8 cuts+used *",
@@ -44,7 +44,7 @@ class StumpModel:
     ``right[m]`` elsewhere (``feature[m]`` is -1 where nothing was added). The threshold is infinite
     if only missing values are on the right, and NaN for a set of categories. All five are None in
     a model that was stored without its path. ``categories`` has the tables of categorical
-    features, or is None.
+    features, or is None; ``pairs`` those of pairs of features, which are added last.
     """
 
     n_features: int
@@ -60,6 +60,7 @@ class StumpModel:
     right: NDArray[np.float64] | None
     when_missing: NDArray[np.float64] | None
     categories: CategoryTables | None = None
+    pairs: PairTables | None = None
 
     @classmethod
     def collapse(cls, cuts: Cuts, path: Path, intercept: float, total_weight: float) -> StumpModel:
@@ -94,12 +95,13 @@ class StumpModel:
     def among(self, columns: NDArray[np.int64], n_features: int) -> StumpModel:
         """The same model where its features are these columns of ``n_features``."""
         assert self.categories is None
-        assert self.feature is not None
+        feature = self.feature
         return replace(
             self,
             n_features=n_features,
             features=columns[self.features],
-            feature=np.where(self.feature >= 0, columns[self.feature], -1),
+            feature=None if feature is None else np.where(feature >= 0, columns[feature], -1),
+            pairs=None if self.pairs is None else self.pairs.among(columns),
         )
 
     def table(self, feature: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -123,14 +125,17 @@ class StumpModel:
         if self.categories is not None:
             self.categories.add_scores(X, out)
         if scipy.sparse.issparse(X):
-            return self._score_sparse(scipy.sparse.csr_array(X), out, n_jobs)
-        args = (self.features, self.starts, self.cuts, self.tables, self.missing)
-        map_ranges(lambda a, b: score_rows(X[a:b], *args, out[a:b]), len(out), n_jobs, BLOCK)
+            self._score_sparse(scipy.sparse.csr_array(X), out, n_jobs)
+        else:
+            args = (self.features, self.starts, self.cuts, self.tables, self.missing)
+            map_ranges(lambda a, b: score_rows(X[a:b], *args, out[a:b]), len(out), n_jobs, BLOCK)
+        if self.pairs is not None:
+            self.pairs.add_scores(X, out, n_jobs)
         return out
 
     def _score_sparse(
         self, X: scipy.sparse.csr_array, out: NDArray[np.float64], n_jobs: int
-    ) -> NDArray[np.float64]:
+    ) -> None:
         features, n_features = self.features, self.n_features
         if n_features > X.nnz + len(features):  # a place for each would be more than the rows
             X, n_features = take_columns(X, features), len(features)
@@ -142,10 +147,11 @@ class StumpModel:
         tables = (self.starts, self.cuts, self.tables, self.missing)
         args = (X.indptr, X.indices, X.data, slot, at_zero, *tables)
         map_ranges(lambda a, b: score_entries(*args, a, b, out), len(out), n_jobs, BLOCK)
-        return out
 
     def staged_score(self, X: Any, n_jobs: int = 1) -> Iterator[NDArray[np.float64]]:
         """The score after each iteration, a new array every time."""
+        if self.pairs is not None:
+            raise no_stages()
         if self.feature is None:
             raise not_stored("staged predictions")
         columns, place = X, self.feature
@@ -174,6 +180,9 @@ class StumpModel:
             self.categories.check_stored(fitted, dict(classes))
             apart = not np.isin(self.categories.features, self.features).any()
             require(apart, "model_.categories.features")
+        if self.pairs is not None:
+            require(isinstance(self.pairs, PairTables) and self.feature is None, "model_.pairs")
+            self.pairs.check_stored(fitted, dict(classes))
         path = (self.feature, self.threshold, self.left, self.right, self.when_missing)
         by_set = None
         if all_or_none(path, "model_.feature"):
@@ -262,10 +271,6 @@ def _value_at_zero(cuts: NDArray[np.float64], values: NDArray[np.float64]) -> fl
     return float(values[np.searchsorted(cuts, 0.0)])
 
 
-FEW_CUTS = 24
-"""Up to this many cuts, comparing with every one of them is faster than a binary search."""
-
-
 @kernel()
 def score_rows(X, features, starts, cuts, tables, missing, out):
     """Add the table entries of dense rows, a block of rows at a time and in it feature by feature.
@@ -298,48 +303,6 @@ def score_rows(X, features, starts, cuts, tables, missing, out):
                 for i in range(scores.shape[0]):
                     unknown = values[i] != values[i]
                     scores[i] += missing[k] if unknown else table[found[i]]
-
-
-@kernel()
-def make_ladders(starts, cuts):
-    """The cuts of each feature with many of them, padded with infinity to a power of two."""
-    n_features = starts.shape[0] - 1
-    ladder_starts = np.zeros(n_features + 1, np.int64)
-    for k in range(n_features):
-        n_cuts = starts[k + 1] - starts[k]
-        size = 0
-        if n_cuts > FEW_CUTS:
-            size = 1
-            while size <= n_cuts:
-                size *= 2
-        ladder_starts[k + 1] = ladder_starts[k] + size
-    ladders = np.full(ladder_starts[n_features], np.inf)
-    for k in range(n_features):
-        if ladder_starts[k + 1] > ladder_starts[k]:
-            for i in range(starts[k + 1] - starts[k]):
-                ladders[ladder_starts[k] + i] = cuts[starts[k] + i]
-    return ladder_starts, ladders
-
-
-@kernel()
-def count_cuts(values, cuts, found_out):
-    """How many cuts are below each value."""
-    found_out[:] = 0
-    for cut in cuts:
-        for i in range(values.shape[0]):
-            found_out[i] += np.uint32(1) if cut < values[i] else np.uint32(0)
-
-
-@kernel()
-def climb_ladder(values, ladder, found_out):
-    """`count_cuts` by a binary search of all values at once; see `rgboost.data.binning`."""
-    found_out[:] = 0
-    half = np.uint32(ladder.shape[0] // 2)
-    while half > 0:
-        for i in range(values.shape[0]):
-            below = ladder[found_out[i] + half - np.uint32(1)] < values[i]
-            found_out[i] += half if below else np.uint32(0)
-        half = np.uint32(half // 2)
 
 
 @kernel()

@@ -30,11 +30,14 @@ from .._core.stored import StorageError, require
 from ..data.input import InputSchema
 from ..model import ClassStumpModel, Coverage, StumpModel
 from ..model.category_tables import CategoryTables
+from ..model.pair_tables import PairTables
 from ..training import Trace
 
 Tensors = dict[str, NDArray]
 
-CHECKED = (StumpModel, ClassStumpModel, CategoryTables, Coverage, Trace, InputSchema)
+CHECKED = (
+    StumpModel, ClassStumpModel, CategoryTables, PairTables, Coverage, Trace, InputSchema
+)  # fmt: skip
 """Classes with a method ``check_stored``, for what compiled code reads."""
 
 NOT_STORED = {"callbacks", "certificates"}

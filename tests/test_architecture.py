@@ -18,23 +18,25 @@ LAYERS = {
     "cli/commands": "bench explain fit info predict reproduce theory warm_up",
     "cli/files": "models numbers predictions task tables columns",
     "cli/show": "output progress summary",
-    "data": "input readers cuts sorting sparse_columns binning mixed_bins cache datasets",
+    "data": "input readers cuts sorting sparse_columns binning mixed_bins coarse cache datasets",
     "data/input": "labels names sparse frames targets schema",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
     "engines": "problem curvature run_pool base direct gram quadratic",
     "engines/direct": """equal_rows line_search step_length leaf_search newton_leaves loop
-        few_rows_loop python_loss softmax_step softmax_loop outputs runs""",
+        few_rows_loop python_loss softmax_step softmax_loop outputs runs leaf_rows leaf_steps
+        leaf_runs""",
     "engines/gram": "search loop class_search class_loop family gram_rows runs",
     "engines/quadratic": "runs class_runs",
     "estimators": """documents habits routing class_weight empty_columns holdout folds carry_out
-        rows fitted_model convergence base classifier regressor loading""",
+        interactions add_pairs rows fitted_model convergence base classifier regressor loading""",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
     "explain": "scale pictures global_explanation local_explanation page",
-    "learners": """kernels credibility base splits stump_statistics dense_stumps
+    "learners": """kernels credibility leaves base splits stump_statistics dense_stumps
         sparse_stumps mixed_splits mixed_stumps some_rows class_sums dictionary prepared_mixed
-        stumps monotone""",
+        stumps monotone pairs""",
+    "learners/pairs": "axes isotone levels columns search tables choose screen family",
     "losses": """kernels conjugates base log_link squared huber log_cosh quantile absolute
         exponential softmax logistic poisson gamma tweedie ridged""",
     "losses/conjugates": "base closed_forms ridged logistic",
@@ -52,7 +54,8 @@ LAYERS = {
     "theory/dual": "ends products span stump_span projection ground search",
     "training": """plan state trace recorder callbacks stopping checkpoint driver
         make_problem boost""",
-    "training/plan": "checks facts costs rules report engines entries resolve documents __main__",
+    "training/plan": """checks facts costs rules pair_rules report engines entries resolve documents
+        __main__""",
 }
 """Files and folders of every folder, from the lowest to the highest: each imports only those that
 stand before it. A folder's ``__init__`` may import all of them, and is imported by none."""

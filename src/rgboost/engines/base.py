@@ -127,6 +127,10 @@ class Runs(ABC):
         """Run the iterations of the record from ``begin`` on; returns the iteration that it came
         to."""
 
+    def make_record(self, n: int) -> Any:
+        """Room for n iterations."""
+        return make_record(n, self.problem.prepared.set_bytes, self.problem.n_classes)
+
     def waits(self, run: Run) -> bool:
         """Whether a run cannot go on before `supply` has made something."""
         return False
@@ -178,13 +182,12 @@ class Block:
     """Some iterations of a run under way."""
 
     def __init__(self, runs: Runs, run: Run, n: int) -> None:
-        problem = runs.problem
         self.runs = runs
         self.run = run
         self.n = n
         self.done = 0
         self.waits = False
-        self.record = make_record(n, problem.prepared.set_bytes, problem.n_classes)
+        self.record = runs.make_record(n)
         self._subsets: Subsets | None = None
         self._before = run.rng.bit_generator.state
 
@@ -193,14 +196,14 @@ class Block:
         selection, layout = self.runs.problem.selection, self.runs.problem.prepared.layout
         if self._subsets is None:  # not before: threads draw side by side
             self._subsets = selection.subsets(layout, self.run.rng, self.n)
-        record = Record._make(part[:until] for part in self.record)
+        record = self.record._make(part[:until] for part in self.record)
         self.done = self.runs.advance(self.run, self._subsets, record, self.done)
         self.waits = self.runs.waits(self.run)
 
     def finish(self) -> Record:
         """What was done, with the losses after the last iteration."""
         last = self.runs.losses(self.run)
-        done = Record._make(part[: self.done] for part in self.record)
+        done = self.record._make(part[: self.done] for part in self.record)
         losses = np.append(done.loss, last.train)
         return done._replace(
             loss=self.runs.correct(self.run, losses),
@@ -214,4 +217,4 @@ class Block:
         self.run.rng.bit_generator.state = self._before
         selection.subsets(layout, self.run.rng, n)
         choices: list[Any] = [part[:n] for part in record[2:]]
-        return Record(record.loss[: n + 1], record.held_loss[: n + 1], *choices)
+        return type(record)(record.loss[: n + 1], record.held_loss[: n + 1], *choices)

@@ -123,6 +123,8 @@ class Problem:
     """Who has the rows, if they are not above; then ``start`` may be None, to be found out."""
     n_folds: int = 1
     """How many folds the rows of a source are in."""
+    run_scores: Vector | None = None
+    """Scores that the runs of folds begin with: (runs, rows), or (runs, rows, classes)."""
     tol: float = 0.0
     """The least relative fall of the loss for which quadratic models are made anew."""
 

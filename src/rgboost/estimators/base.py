@@ -19,13 +19,14 @@ from .._core.team import check_n_jobs
 from .._core.validation import check_count
 from ..data.input import InputSchema
 from ..engines.problem import with_offset
-from ..learners import LearnerFamily, Monotone, Stumps
+from ..learners import LearnerFamily, Stumps, constrained
 from ..learners.base import Additive
 from ..losses import Loss
 from ..training import LogProgress, ProgressBar, RunState, Trace
 from ..training.callbacks import in_joblib
 from ..training.plan import Plan, Way, facts_of, resolve, wants_folds
 from ..training.plan.rules import LEAST_ROWS_OF_CATEGORY, MOST_CATEGORIES
+from .add_pairs import add_pairs
 from .carry_out import Job, carry_out
 from .convergence import warn_if_unfinished
 from .documents import FIT
@@ -34,6 +35,7 @@ from .fitted_model import FittedModelMixin
 from .folds import assign_folds
 from .habits import explain_unknown, names_ours
 from .holdout import TrainingRows
+from .interactions import PairFit
 from .routing import RoutesGroupsMixin
 from .rows import accepts_missing, check_held_rows, check_labels, check_offset, check_rows
 
@@ -66,6 +68,8 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         feature_weights: Any = None,
         always_features: Any = None,
         monotone_constraints: Any = None,
+        interactions: Any = "auto",
+        interaction_constraints: Any = None,
         step: Any = "auto",
         learning_rate: float | str = "auto",
         max_iter: int | str = "auto",
@@ -97,6 +101,8 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         self.feature_weights = feature_weights
         self.always_features = always_features
         self.monotone_constraints = monotone_constraints
+        self.interactions = interactions
+        self.interaction_constraints = interaction_constraints
         self.step = step
         self.learning_rate = learning_rate
         self.max_iter = max_iter
@@ -142,6 +148,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
             "min_weight_fraction_leaf": 0.0,
             "selection": "groups",
             "max_iter": 500,
+            "interactions": 0,
             "early_stopping": False,
             **cls._paper_extras(),
         }
@@ -276,12 +283,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
             family = family.with_categorical(tuple(categorical.tolist()))
         if self.monotone_constraints is None:
             return family
-        if not family.monotone:
-            raise ValueError(
-                f"monotone_constraints need stumps, and learner is {family!r}; "
-                "use learner='stumps' or monotone_constraints=None."
-            )
-        return Monotone(family, self.monotone_constraints)
+        return constrained(family, self.monotone_constraints)
 
     def _settings(self, job: Job, way: Way) -> dict[str, Any]:
         """Arguments of `boost` that do not depend on the rows."""
@@ -308,7 +310,9 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
             job, self._settings, keep_state=bool(self.warm_start), keeps_seed=not seed_again
         )
         boosted = done.boosted
-        self.__dict__.pop("cv_loss_", None)
+        pairs = add_pairs(job, done, self._settings)
+        for name in ("cv_loss_", "pair_scores_", "pair_trace_"):
+            self.__dict__.pop(name, None)
         if done.cv_loss is not None:
             self.cv_loss_ = done.cv_loss
         self.plan_ = job.plan
@@ -319,13 +323,29 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         )
         found: tuple[Additive, Trace] = among_all(boosted, job.columns, n_features)
         self.model_, self.trace_ = found
+        if pairs is not None:
+            self._keep_pairs(pairs, job, n_features)
         self.n_iter_ = len(boosted.trace)
         self.best_iteration_ = boosted.best_iteration
         self.loss_ = loss
-        self.intercept_ = boosted.model.intercept
+        self.intercept_ = self.model_.intercept
         self.n_learners_ = boosted.prepared.layout.n_learners
         self.subset_size_ = done.way.selection.size(boosted.prepared.layout)[0]
-        return boosted.interrupted
+        return boosted.interrupted or (pairs is not None and pairs.interrupted)
+
+    def _keep_pairs(self, pairs: PairFit, job: Job, n_features: int) -> None:
+        """Store what came of pairs; the model, if some of them are in it."""
+        columns = np.arange(n_features) if job.columns is None else job.columns
+        names = self._feature_names()
+        order = np.argsort(-pairs.strength, kind="stable")
+        found = zip(columns[pairs.pairs[order]].tolist(), pairs.strength[order], strict=True)
+        self.pair_scores_ = {(names[g], names[h]): float(score) for (g, h), score in found}
+        if pairs.trace is not None:
+            self.pair_trace_ = pairs.trace
+        if pairs.model is not None:
+            self.coverage_ = pairs.coverage
+            model = pairs.model
+            self.model_ = model if job.columns is None else model.among(columns, n_features)
 
     def _state_to_resume(self, path: Any) -> RunState | None:
         """The state of a checkpoint, or of the fit before if ``warm_start`` is set."""

@@ -85,7 +85,7 @@ def best_mean(job: Job, settings: Callable[[Job, Way], Settings]) -> Done:
 
 def _mean(job: Job, way: Way, settings: Settings) -> Boosted:
     """The mean of the folds' models."""
-    folds = _with_folds(job, settings)
+    folds = with_folds(job, settings)
     if way.engine == "direct" and scipy.sparse.issparse(folds["X"]):
         folds["X"] = folds["X"].toarray()
     if way.newton:
@@ -124,7 +124,7 @@ def one_run(
             engine = "direct"  # all missing values are held out
     elif plan.judge == FOLDS:
         assert plan.cv_engine is not None
-        folds = _with_folds(job, settings)
+        folds = with_folds(job, settings)
         found = boost(**folds, n_iter=n_iter, engine=plan.cv_engine, early_stopping=rule)
         if found.interrupted:
             raise KeyboardInterrupt
@@ -151,7 +151,7 @@ def one_run(
     return Done(boosted, way, losses)
 
 
-def _with_folds(job: Job, settings: Settings) -> Settings:
+def with_folds(job: Job, settings: Settings) -> Settings:
     """Arguments of `boost` for several runs, without the rows that have no weight."""
     rows, fold = job.rows, job.fold
     assert fold is not None

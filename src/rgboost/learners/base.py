@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.mixed_bins import MixedCuts
 from ..model import Coverage, Path
 from ..selection import Layout
 
@@ -59,6 +60,10 @@ class Prepared(ABC):
     set_bytes: int = 0
     """Bytes that `kernels.note_set` writes."""
 
+    by_leaves: bool = False
+    """Whether weak-learners part the rows into leaves (`searcher`, `leaves_of`), and are searched
+    by an object in place of `rgboost.learners.kernels`."""
+
     step_fields: tuple[str, ...] = ("left",)
     """Fields of a choice that are proportional to the step: in the mean of k runs, a k-th."""
 
@@ -94,11 +99,27 @@ class Prepared(ABC):
             f"{type(self).__name__} knows no folds; give a number of iterations."
         )
 
+    def searcher(self, arrays: Any, n_outputs: int) -> Any:
+        """What finds the best weak-learner in J on these rows: a function of the weighted residuals
+        (outputs, rows), the subsets, the number of the iteration and a thread team. It gives a
+        choice with ``learner`` (-1: none), ``sets`` for the record, ``leaves`` (see
+        `rgboost.learners.leaves`) and ``everywhere(values)``, values by the codes of
+        `leaves_of`."""
+        raise NotImplementedError(f"{type(self).__name__} has no leaves")
+
+    def leaves_of(self, arrays: Any, choice: Any) -> NDArray[np.uint8]:
+        """The leaf of every row of ``arrays``."""
+        raise NotImplementedError(f"{type(self).__name__} has no leaves")
+
     def in_own_norm(
         self, arrays: Any, learner: NDArray[np.int64], steps: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Steps along weak-learners of `on_some_rows`, as steps along those of all rows."""
         return steps
+
+    def bins(self) -> MixedCuts | None:
+        """The bins that weak-learners split; None: they are of another kind."""
+        return None
 
     @abstractmethod
     def model(self, path: Path, intercept: Any) -> Additive:
@@ -129,9 +150,6 @@ class LearnerFamily(ABC):
     free_leaves: bool = False
     """Whether weak-learners have two sides whose values can be set at will."""
 
-    monotone: ClassVar[bool] = False
-    """Whether `Monotone` can constrain it."""
-
     by_statistics: ClassVar[bool] = False
     """Whether sums over bins of features are all that boosting needs of the rows."""
 
@@ -161,6 +179,13 @@ class LearnerFamily(ABC):
         raise ValueError(
             f"categorical features need stumps, and the learner is {type(self).__name__}; use "
             "learner='stumps', or encode the categories as numbers."
+        )
+
+    def constrained(self, constraints: Any) -> LearnerFamily:
+        """The family under monotone constraints."""
+        raise ValueError(
+            f"monotone_constraints need stumps or pairs, and the learner is {self!r}; use "
+            "learner='stumps' or monotone_constraints=None."
         )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LearnerFamily:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core.jit import kernel
+from ..data.mixed_bins import MixedCuts
 from ..model import Coverage, Path
 from ..selection.layout import column_index
 from .base import Additive, LearnerFamily, Prepared
@@ -74,6 +75,13 @@ class Monotone(LearnerFamily):
         check_ordered(signs, self.stumps.categorical, names)
         prepared = self.stumps.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
         return PreparedMonotone(prepared, split_signs(signs, prepared)) if signs.any() else prepared
+
+
+def constrained(family: LearnerFamily, constraints: Any) -> LearnerFamily:
+    """A family under monotone constraints, or an error if it knows none."""
+    if isinstance(family, Stumps):
+        return Monotone(family, constraints)
+    return family.constrained(constraints)
 
 
 def check_constraints(
@@ -176,6 +184,9 @@ class PreparedMonotone(Prepared):
 
     def model(self, path: Path, intercept: Any) -> Additive:
         return self.inner.model(path, intercept)
+
+    def bins(self) -> MixedCuts:
+        return self.inner.bins()
 
     def coverage(self, model: Any, path: Path) -> Coverage:
         return self.inner.coverage(model, path)

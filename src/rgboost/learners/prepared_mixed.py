@@ -96,6 +96,9 @@ class PreparedMixedStumps(Prepared):
             return ClassStumpModel.collapse_each(collapse, path, intercept)
         return collapse(path, intercept)
 
+    def bins(self) -> MixedCuts:
+        return self.cuts
+
     def coverage(self, model: Any, path: Path) -> Coverage:
         return Coverage.of_mixed(model.wide, self.cuts)
 

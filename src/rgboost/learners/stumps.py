@@ -13,7 +13,7 @@ from .._core.validation import check_count, check_option, check_real
 from ..data.binning import bin_dense, bin_sparse, encode_dense, encode_sparse
 from ..data.cuts import MOST_BINS, BinningKind, Cuts, make_plan, without_light_sides
 from ..data.input.names import feature_mask
-from ..data.mixed_bins import CategoryPlan, columns_with_missing, without_missing
+from ..data.mixed_bins import CategoryPlan, MixedCuts, columns_with_missing, without_missing
 from ..data.sparse_columns import as_columns, sparse_columns
 from ..model import ClassStumpModel, Coverage, Path, StumpModel
 from ..model.path_tables import path_tables
@@ -76,7 +76,6 @@ class Stumps(LearnerFamily):
     min_frequency: int = 1
     max_categories: int | None = None
     accepts_missing: ClassVar[bool] = True
-    monotone: ClassVar[bool] = True
     by_statistics: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -215,6 +214,9 @@ class PreparedStumps(Prepared):
 
     def coefficients(self, path: Path) -> NDArray[np.float64]:
         return path_tables(self.layout.offsets, path.learner, path.left, path.right)
+
+    def bins(self) -> MixedCuts:
+        return without_missing(self.cuts, float(self.arrays.splits.total_weight))
 
     def coverage(self, model: Any, path: Path) -> Coverage:
         return Coverage.of(model.wide, path, self.cuts, float(self.arrays.splits.total_weight))

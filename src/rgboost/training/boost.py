@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._core.memory import memory_budget
 from .._core.one_line import one_line
 from ..engines.base import Runs
+from ..engines.direct.leaf_runs import LeafRuns
 from ..engines.direct.runs import DirectRuns
 from ..engines.gram.runs import GramRuns, all_rows_fit, gram_obstacle
 from ..engines.problem import Problem, Validation
@@ -22,6 +23,7 @@ from ..engines.quadratic.runs import QuadraticRuns, quadratic_obstacle
 from ..learners import LearnerFamily
 from ..learners.base import Additive, Prepared
 from ..losses import Loss
+from ..model import Path
 from ..selection import SelectionRule
 from ..statistics.base import Source
 from ..steps import StepRule
@@ -38,7 +40,9 @@ from .trace import Trace
 Engine = Literal["auto", "direct", "gram", "quadratic"]
 
 ENGINES: dict[str, Callable[[Problem], Runs]] = {
-    "direct": DirectRuns,
+    "direct": lambda problem: (
+        LeafRuns(problem) if problem.prepared.by_leaves else DirectRuns(problem)
+    ),
     "gram": GramRuns,
     "quadratic": lambda problem: (
         QuadraticRuns(problem) if problem.n_classes is None else ClassQuadraticRuns(problem)
@@ -69,6 +73,23 @@ class Boosted:
     """Whether a callback ended the run."""
     events: tuple[str, ...] = ()
     """What changed on the way: an engine that ran out of memory, and the one that went on."""
+    starts: tuple[Any, ...] = ()
+    """Where each of the runs started from."""
+
+    def run_path(self, k: int) -> Path:
+        """The choices of one of the runs until the best iteration, as those of its own model."""
+        n_runs = self.trace.n_runs
+        choices = self.trace.path(self.best_iteration).choices[k::n_runs].copy()
+        for name in self.prepared.step_fields:
+            choices[name] *= n_runs
+        return Path(choices)
+
+    def run_models(self) -> list[Additive]:
+        """The models that the model is the mean of."""
+        paths = (self.run_path(k) for k in range(self.trace.n_runs))
+        return [
+            self.prepared.model(path, start) for path, start in zip(paths, self.starts, strict=True)
+        ]
 
 
 def boost(
@@ -88,6 +109,7 @@ def boost(
     offset: NDArray[np.float64] | None = None,
     validation: Validation | None = None,
     fold: NDArray[np.int64] | int | None = None,
+    run_scores: NDArray[np.float64] | None = None,
     statistics: Source | None = None,
     early_stopping: EarlyStopping | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -126,6 +148,10 @@ def boost(
     entries for each. Losses of the trace are means over the runs: of the rows that a run is fitted
     to, and, as validation loss, of those that it is not. The seed of a run is (``random_state``,
     its fold).
+
+    ``run_scores``, (runs, rows) or (runs, rows, classes), are the scores that the runs of the folds
+    begin with, in place of a constant: of models that were fitted without the same folds.
+    Weak-learners with leaves, such as pairs, can go on from them.
 
     ``statistics``, in place of X, y, weight and offset, is a `rgboost.statistics.base.Source` that
     has the rows elsewhere and gives sums over them; ``fold`` is then the number of folds.
@@ -177,6 +203,7 @@ def boost(
             random_state=random_state, n_jobs=n_jobs, tol=tol if fold is None else 0.0,
             gram_memory=memory,
         )  # fmt: skip
+        problem.run_scores = run_scores
         if resume is not None:
             check_same_data(resume, problem)
         if resume is None and engine in _OBSTACLES:
@@ -285,7 +312,7 @@ def outcome(
     model = problem.prepared.model(trace.path(best), problem.centre + driver.start)
     return Boosted(
         model, trace, problem.prepared, best, interrupted, state, driver.asked_to_stop,
-        tuple(driver.events),
+        tuple(driver.events), tuple(problem.centre + start for start in driver.starts),
     )  # fmt: skip
 
 

@@ -87,7 +87,8 @@ class Driver:
         """The parameters that the iterations follow."""
         self.resume = resume
         self.recorder = Recorder(problem.n_iter, runs)
-        self.start: Any = np.mean([run.start for run in runs.runs], axis=0)
+        self.starts = [run.start for run in runs.runs]
+        self.start: Any = np.mean(self.starts, axis=0)
         """Where the mean of the models starts from."""
         if problem.n_classes is None:
             self.start = float(self.start)

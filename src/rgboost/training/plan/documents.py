@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from .pair_rules import INTERACTIONS
 from .rules import TABLES, Rule
 
 BEGIN, END = "<!-- rules: begin -->", "<!-- rules: end -->"
@@ -13,7 +14,7 @@ BEGIN, END = "<!-- rules: begin -->", "<!-- rules: end -->"
 def tables() -> str:
     """The rules of all settings as Markdown; of each setting, the first that holds is taken."""
     parts = []
-    for name, rules in TABLES.items():
+    for name, rules in (TABLES | {"interactions": INTERACTIONS}).items():
         parts += [f"**{name}**", "", "| if | value |", "| --- | --- |"]
         parts += [f"| {rule.when} | {value_of(rule)} |" for rule in rules]
         parts.append("")

@@ -16,7 +16,8 @@ from .rules import Case, decide
 
 ORDER = (
     "loss", "ridge", "init", "learner", "max_bins", "binning", "min_weight_fraction_leaf",
-    "monotone_constraints", "selection", "subset_size", "groups", "feature_weights",
+    "monotone_constraints", "interactions", "interaction_constraints", "selection", "subset_size",
+    "groups", "feature_weights",
     "always_features", "step", "learning_rate", "max_iter", "early_stopping", "cv", "ensemble",
     "validation_fraction", "n_iter_no_change", "tol", "engine", "gram_memory", "n_jobs",
     "random_state", "warm_start",
@@ -29,13 +30,18 @@ _RULES = {
 _IN_WAYS = {**{name: name for name in _RULES}, "n_iter_no_change": "patience"}
 
 
-def make_entries(case: Case, plan: Plan, judged: str) -> tuple[Entry, ...]:
-    """An entry for each parameter that says something about the model, and ``n_runs``."""
+def make_entries(case: Case, plan: Plan, judged: str, pairs: tuple[Any, str]) -> tuple[Entry, ...]:
+    """An entry for each parameter that says something about the model, and ``n_runs``. ``pairs``
+    are the value of ``interactions`` and why."""
     found = []
     for name in ORDER:
         given = case.parameters[name]
         auto = _is_auto(name, given)
-        value, why = _resolved(name, case, plan, judged) if auto else (given, "")
+        value, why = given, ""
+        if name == "interactions":
+            value, why = pairs
+        elif auto:
+            value, why = _resolved(name, case, plan, judged)
         idle = no_effect(name, case, plan)
         if idle is not None:
             why = f"no effect: {idle}"
@@ -143,6 +149,8 @@ def no_effect(name: str, case: Case, plan: Plan) -> str | None:
         return "there is no cross-validation"
     if name in ("max_bins", "binning", "min_weight_fraction_leaf"):
         return "the learner has its own" if isinstance(case.learner, LearnerFamily) else None
+    if name == "interaction_constraints" and given_but_idle(case, plan):
+        return "there are no pairs"
     if name == "ridge" and case.ridge and not isinstance(case.loss, str):
         return "the loss is given as an object"
     if name == "subset_size" and not isinstance(case.selection, str):
@@ -153,6 +161,11 @@ def no_effect(name: str, case: Case, plan: Plan) -> str | None:
     if name == "groups" and case.groups is not None and by_learner:
         return "weak-learners are drawn one by one"
     return None
+
+
+def given_but_idle(case: Case, plan: Plan) -> bool:
+    """Whether sets of features that may act together are given, and nothing acts together."""
+    return case.interaction_constraints is not None and plan.pairs is None
 
 
 def _plain(value: Any) -> Any:

@@ -6,10 +6,13 @@ import html
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...selection import SelectionRule
 from ...steps import StepRule
+
+if TYPE_CHECKING:
+    from .pair_rules import PairPlan
 
 
 class Entry(NamedTuple):
@@ -71,6 +74,8 @@ class Plan:
     ways: tuple[Way, ...] = field(default=(), compare=False)
     cv_engine: Literal["direct", "gram"] | None = field(default=None, compare=False)
     gram_memory: int = field(default=0, compare=False)
+    pairs: PairPlan | None = field(default=None, compare=False)
+    """How pairs of features are fitted; None: there are none."""
 
     @property
     def mean(self) -> bool:

@@ -17,6 +17,7 @@ from .costs import Bins
 from .engines import Mean, engines_of_mean, engines_of_one_run
 from .entries import make_entries
 from .facts import Facts
+from .pair_rules import plan_pairs
 from .report import Considered, Plan, Way
 from .rules import Case, Choice, decide
 
@@ -48,7 +49,8 @@ def resolve(parameters: Mapping[str, Any], facts: Facts) -> Plan:
         one, cv_engine = _one_run(case, judge.value, memory, considered)
         ways = [one]
     plan = Plan(judge.value, (), tuple(considered), [], tuple(ways), cv_engine, int(memory))
-    plan.entries = make_entries(case, plan, judge.why)
+    plan.pairs, interactions, why = plan_pairs(case, plan.judge, plan.mean)
+    plan.entries = make_entries(case, plan, judge.why, (interactions, why))
     return plan
 
 

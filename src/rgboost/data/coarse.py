@@ -1,0 +1,41 @@
+"""Fewer bins, whose thresholds are some of those that there are."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .mixed_bins import MixedCuts
+
+
+def coarse_cuts(cuts: MixedCuts, max_bins: int) -> MixedCuts:
+    """At most so many bins for the values of each number, about equally heavy; categories stay."""
+    edges, weights = [], []
+    for g in range(cuts.n_features):
+        mine, weight = cuts.edges_of(g), cuts.weights_of(g)
+        if not cuts.categorical[g] and len(mine) + 1 > max_bins:
+            kept = spread_evenly(np.cumsum(weight[:-1]), max_bins)
+            mine = mine[kept]
+            first = np.concatenate([[0], kept + 1, [len(weight) - 1]])
+            weight = np.add.reduceat(weight, first)
+        edges.append(mine)
+        weights.append(weight)
+    return MixedCuts(
+        cuts.categorical,
+        np.concatenate([[0], np.cumsum([len(e) for e in edges])]).astype(np.int64),
+        np.concatenate([*edges, np.empty(0)]),
+        np.concatenate([[0], np.cumsum([len(w) for w in weights])]).astype(np.int64),
+        np.concatenate([*weights, np.empty(0)]),
+        cuts.total_weight,
+    )
+
+
+def spread_evenly(below: NDArray[np.float64], n: int) -> NDArray[np.int64]:
+    """The numbers of n - 1 thresholds at most, so that bins between them are about equally heavy;
+    ``below`` is the weight up to and in each bin."""
+    wished = below[-1] * np.arange(1, n) / n
+    place = np.searchsorted(below, wished)
+    nearer = place > 0
+    before = np.where(nearer, wished - below[np.maximum(place - 1, 0)], np.inf)
+    place = np.where(before < below[place] - wished, place - 1, place)
+    return np.unique(place[place < len(below) - 1])

@@ -1,0 +1,135 @@
+"""The search of an iteration: the best quadrant stump in J, and the rows of its quadrants."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core.team import Team
+from ...selection import Subsets
+from ..credibility import residual_noise
+from ..kernels import TIE
+from ..leaves import Leaves
+from .axes import WITH_MISSING
+from .isotone import keep_order
+from .search import (
+    EMPTY,
+    Found,
+    PairArrays,
+    find_leaves,
+    make_found,
+    order_values,
+    search_pairs,
+)
+
+Vector = NDArray[np.float64]
+
+
+class PairChoice(NamedTuple):
+    """A quadrant stump: its number (-1 if there was nothing to choose from), the axes, the bins on
+    the left of both (bits for the record, bytes for compiled code), and its leaves."""
+
+    learner: int
+    axes: tuple[int, int] = (-1, -1)
+    left: Any = None
+    sets: Any = None
+    leaves: Any = None
+
+    def everywhere(self, values: Vector) -> Vector:
+        """Values of the quadrants and, where a number is missing that never was in training, the
+        mean over the sides that it could be on; see `search.find_leaves`."""
+        weights = self.leaves.weights[:, None]
+        sides = ((0, 2), (1, 3), (0, 1), (2, 3), (0, 1, 2, 3))
+        means = [
+            (values[[*some]] * weights[[*some]]).sum(axis=0) / max(weights[[*some]].sum(), EMPTY)
+            for some in sides
+        ]
+        return np.concatenate([values, means])
+
+
+class PairSearch:
+    """The search of one run, with memory to work with."""
+
+    def __init__(self, arrays: PairArrays, n_outputs: int, set_bytes: int) -> None:
+        self.arrays = arrays
+        self.n_outputs = n_outputs
+        self.set_bytes = set_bytes
+        self._found: Found | None = None
+        self._leaf = np.empty(arrays.n_rows, np.uint8)
+
+    def __call__(self, residual: Vector, subsets: Subsets, m: int, team: Team) -> PairChoice:
+        """The choice of iteration m."""
+        arrays = self.arrays
+        at = m % (len(subsets.start) - 1)
+        start, stop = subsets.start[at], subsets.start[at + 1]
+        columns = subsets.columns[start:stop]
+        if not len(columns):
+            return PairChoice(-1)
+        if self._found is None or len(self._found.score) < len(columns):
+            self._found = make_found(len(columns), self.n_outputs)
+        found = self._found
+        first = subsets.first[start : stop + 1]
+        noise = 0.0
+        if arrays.row_weight > 0.0:
+            weighted = len(arrays.weight) > 0
+            noise = residual_noise(
+                residual, arrays.weight, weighted, arrays.row_weight, arrays.total_weight
+            )
+        team.run(
+            search_pairs, arrays, columns, subsets.restricted, first, subsets.learners, residual,
+            noise, found,
+        )  # fmt: skip
+        scores = found.score[: len(columns)]
+        top = scores.max()
+        if top < 0.0:
+            return PairChoice(-1)
+        j = int(np.argmax(scores >= top * (1.0 - TIE)))  # columns ascend: the smallest index
+        return self._choice(found, j, int(columns[j]))
+
+    def _choice(self, found: Found, j: int, k: int) -> PairChoice:
+        arrays = self.arrays
+        g, h = (int(one) for one in arrays.pairs[k])
+        left = found.left[j].copy()
+        find_leaves(arrays.codes, g, h, left, self._leaf)
+        sets = np.zeros((2, self.set_bytes), np.uint8)
+        for axis in range(2 if h >= 0 else 1):
+            bits = np.packbits(left[axis] == 1, bitorder="little")
+            sets[axis] = bits[: self.set_bytes]
+        learner = int(found.learner[j])
+        leaves = self._leaves(found, j, k, learner)
+        return PairChoice(learner, (g, h), left, sets, leaves)
+
+    def _leaves(self, found: Found, j: int, k: int, learner: int) -> Leaves:
+        """Sums in the quadrants; light ones stay at zero, and constraints are kept."""
+        arrays = self.arrays
+        light = max(arrays.lightest, EMPTY * arrays.total_weight)
+        weights = found.weights[j].copy()
+        raw, sums = found.raw[j].copy(), found.sums[j].copy()
+        raw[weights <= light] = sums[weights <= light] = 0.0
+        sign_g, sign_h = self._signs(k, learner - int(arrays.offsets[k]))
+        if not (sign_g or sign_h):
+            return Leaves(self._leaf, raw, sums, weights)
+        values = np.empty(4)
+        order_values(sums[:, 0], weights, light, sign_g, sign_h, values)
+        sums[:, 0] = values * weights
+
+        def keep(values: Vector, weights: Vector) -> None:
+            heavy = np.maximum(weights, EMPTY * weights.sum())
+            keep_order(values, heavy, sign_g, sign_h)
+
+        return Leaves(self._leaf, raw, sums, weights, keep)
+
+    def _signs(self, k: int, number: int) -> tuple[int, int]:
+        """Constraints along both axes; the split of missing values from all values has none."""
+        arrays = self.arrays
+        g, h = arrays.pairs[k]
+        n_h = 1 if h < 0 else int(arrays.n_splits[h])
+        signs = []
+        for axis, split in ((g, number // n_h), (h, number % n_h)):
+            free = axis < 0 or (
+                arrays.kind[axis] == WITH_MISSING and split == arrays.n_values[axis] - 1
+            )
+            signs.append(0 if free else int(arrays.sign[axis]))
+        return signs[0], signs[1]

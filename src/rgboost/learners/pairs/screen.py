@@ -1,0 +1,33 @@
+"""How much each pair explains by itself: one look at all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core.team import Team
+from ..credibility import residual_noise
+from .search import PairArrays, make_found, search_pairs
+
+_NONE = np.zeros(0, np.int64)
+
+
+def screen_pairs(
+    arrays: PairArrays, residual: NDArray[np.float64], team: Team
+) -> NDArray[np.float64]:
+    """The share of the residuals, weighted (outputs, rows), that the best quadrant stump of each
+    pair explains: <b, r>^2 / <r, r>."""
+    found = make_found(len(arrays.pairs), len(residual))
+    weighted = len(arrays.weight) > 0
+    squares = residual**2 / arrays.weight if weighted else residual**2
+    total = float(squares.sum())
+    if total == 0.0:
+        return np.zeros(len(arrays.pairs))
+    noise = 0.0
+    if arrays.row_weight > 0.0:
+        noise = residual_noise(
+            residual, arrays.weight, weighted, arrays.row_weight, arrays.total_weight
+        )
+    columns = np.arange(len(arrays.pairs))
+    team.run(search_pairs, arrays, columns, False, _NONE, _NONE, residual, noise, found)
+    return np.maximum(found.score, 0.0) / total

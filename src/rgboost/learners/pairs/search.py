@@ -1,0 +1,427 @@
+"""The best quadrant stump of each pair in J.
+
+A weak-learner on the pair (g, h) cuts g at s and h at u; its four values are free. With S_q and W_q
+the sums of weighted residuals and of weights in quadrant q,
+
+    <b, r>^2 = sum_q S_q^2 / W_q,
+
+and the largest over all cuts is found from one table of residuals in pairs of bins: n additions,
+prefix sums in both directions, and a look at every cut. A stump is the case in which h has a single
+bin. Quadrants are numbered 2 (right of g) + (right of h).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core.jit import kernel
+from ..._core.math import largest
+from ..kernels import TIE
+from .axes import CATEGORY, NUMBER, WITH_MISSING, arrange, left_side, n_arrangements
+from .isotone import keep_order
+from .levels import order_by_change, order_by_strongest
+
+MOST_BINS = 256
+"""Bins of an axis, that of missing values included: codes are bytes."""
+
+EMPTY = 1e-12
+"""A quadrant with less than this share of the weight is empty: the rest is rounding."""
+
+
+class PairArrays(NamedTuple):
+    """Rows in bins, and the pairs of them.
+
+    Column k has the axes ``pairs[k]`` (the second is -1 for a stump) and the weak-learners
+    ``offsets[k]:offsets[k + 1]``; their number is split_g * n_splits[h] + split_h.
+    ``weights[cell_start[k]:cell_start[k + 1]]`` are the weights of the rows in its cells once
+    ``known[k]``. ``sign`` are monotone constraints. ``few`` and ``noise`` are q and phi of
+    `rgboost.learners.credibility`; ``row_weight`` is 0 where categories are not smoothed.
+    """
+
+    codes: NDArray[np.uint8]
+    n_rows: int
+    pairs: NDArray[np.int64]
+    n_values: NDArray[np.int64]
+    kind: NDArray[np.int8]
+    n_levels: NDArray[np.int64]
+    n_splits: NDArray[np.int64]
+    sign: NDArray[np.int8]
+    offsets: NDArray[np.int64]
+    cell_start: NDArray[np.int64]
+    weights: NDArray[np.floating]
+    known: NDArray[np.bool_]
+    weight: NDArray[np.float64]
+    total_weight: float
+    lightest: float
+    row_weight: float
+    few: float
+
+
+class Found(NamedTuple):
+    """The best of each column of J: its score and number, in its quadrants the sums of residuals
+    ((outputs), smoothed and as they are) and the weights, and the bins left of both cuts."""
+
+    score: NDArray[np.float64]
+    learner: NDArray[np.int64]
+    sums: NDArray[np.float64]
+    raw: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    left: NDArray[np.uint8]
+
+
+def make_found(n_columns: int, n_outputs: int) -> Found:
+    return Found(
+        np.empty(n_columns),
+        np.empty(n_columns, np.int64),
+        np.empty((n_columns, 4, n_outputs)),
+        np.empty((n_columns, 4, n_outputs)),
+        np.empty((n_columns, 4)),
+        np.empty((n_columns, 2, MOST_BINS), np.uint8),
+    )
+
+
+@kernel()
+def search_pairs(arrays, columns, restricted, first, learners, residual, noise, found, seat):
+    """Search the columns of J, each by one thread: sums do not depend on how many there are."""
+    most, cells = 0, 0
+    for k in columns:
+        most = max(most, arrays.offsets[k + 1] - arrays.offsets[k])
+        cells = max(cells, arrays.cell_start[k + 1] - arrays.cell_start[k])
+    gain, memory = np.empty(most), np.empty(residual.shape[0] * cells)
+    for j in range(seat.rank, columns.shape[0], seat.size):
+        k = columns[j]
+        g, h = arrays.pairs[k, 0], arrays.pairs[k, 1]
+        a = arrays.n_values[g] + 1
+        b = 1 if h < 0 else arrays.n_values[h] + 1
+        sums = memory[: residual.shape[0] * a * b].reshape((residual.shape[0], a, b))
+        sums[:] = 0.0
+        for c in range(residual.shape[0]):
+            add_residuals(arrays, g, h, residual[c], sums[c].ravel())
+        listed = learners[first[j] : first[j + 1]] if restricted else learners[:0]
+        n = arrays.offsets[k + 1] - arrays.offsets[k]
+        gain[:n] = -1.0
+        start = arrays.cell_start[k]
+        stored = arrays.weights[start : start + a * b]
+        weights = stored.reshape(a, b)
+        plain = arrays.kind[g] == NUMBER and h >= 0 and arrays.kind[h] == NUMBER
+        if not arrays.known[k]:
+            weigh_cells(arrays, g, h, stored)
+            if plain:
+                cumulate(weights)
+            arrays.known[k] = True
+        if plain:
+            search_numbers(arrays, k, sums, weights, restricted, listed, gain, found, j)
+        else:
+            search_any(arrays, k, sums, weights, noise, restricted, listed, gain, found, j)
+
+
+@kernel()
+def add_residuals(arrays, g, h, residual, out):
+    """Sums of residuals in the cells of a pair."""
+    codes_g = arrays.codes[g]
+    if h < 0:
+        for i in range(residual.shape[0]):
+            out[codes_g[i]] += residual[i]
+        return
+    codes_h, width = arrays.codes[h], np.uint32(arrays.n_values[h] + 1)
+    for i in range(residual.shape[0]):
+        out[np.uint32(codes_g[i]) * width + codes_h[i]] += residual[i]
+
+
+@kernel()
+def weigh_cells(arrays, g, h, out):
+    """Sums of weights in the cells of a pair."""
+    out[:] = 0
+    width = 1 if h < 0 else arrays.n_values[h] + 1
+    weighted = arrays.weight.shape[0] > 0
+    for i in range(arrays.n_rows):
+        cell = arrays.codes[g, i] * width + (0 if h < 0 else arrays.codes[h, i])
+        out[cell] += arrays.weight[i] if weighted else 1.0
+
+
+@kernel()
+def cumulate(table):
+    """Sums over all cells up to each one, in place. Rows by fours: a sum has to wait for the one
+    before it, but not for its neighbours."""
+    n, m = table.shape
+    s = 0
+    while s < n:
+        last = min(s + 4, n)
+        if last == s + 4:
+            a, b, c, d = table[s], table[s + 1], table[s + 2], table[s + 3]
+            w = x = y = z = table.dtype.type(0)
+            for u in range(m):
+                w += a[u]
+                x += b[u]
+                y += c[u]
+                z += d[u]
+                a[u], b[u], c[u], d[u] = w, x, y, z
+        else:
+            for r in range(s, last):
+                for u in range(1, m):
+                    table[r, u] += table[r, u - 1]
+        s = last
+    for s in range(1, n):
+        before, now = table[s - 1], table[s]
+        for u in range(m):
+            now[u] += before[u]
+
+
+@kernel()
+def search_numbers(arrays, k, left, left_w, restricted, listed, gain, found, j):
+    """The best weak-learner on two numbers that are never missing, as entry j of ``found``: bins
+    are in their order, and sums of weights are known."""
+    g, h = arrays.pairs[k, 0], arrays.pairs[k, 1]
+    n_g, n_h = arrays.n_values[g], arrays.n_values[h]
+    for c in range(left.shape[0]):
+        cumulate(left[c])
+    scores = gain[: (n_g - 1) * (n_h - 1)].reshape((n_g - 1, n_h - 1))
+    score_cuts(arrays, g, h, left, left_w, 0, 0, 0, 0, scores)
+    best = best_of(arrays, k, restricted, listed, gain, found, j)
+    if best < 0:
+        return
+    s, u = best // (n_h - 1), best % (n_h - 1)
+    left_side(NUMBER, n_g, s, arrays.offsets, found.left[j, 0])
+    left_side(NUMBER, n_h, u, arrays.offsets, found.left[j, 1])
+    for c in range(left.shape[0]):
+        quadrants(left[c], s, u, n_g, n_h, found.sums[j, :, c])
+    quadrants(left_w, s, u, n_g, n_h, found.weights[j])
+    found.raw[j] = found.sums[j]
+
+
+@kernel()
+def best_of(arrays, k, restricted, listed, gain, found, j):
+    """The number of the best weak-learner in a column, -1 if there is none; ties go to the
+    first."""
+    n = arrays.offsets[k + 1] - arrays.offsets[k]
+    if restricted:
+        keep_listed(gain, n, arrays.offsets[k], listed)
+    top = largest(gain, n) if n > 0 else -1.0
+    found.score[j] = top
+    found.learner[j] = -1
+    if top < 0.0:
+        return -1
+    best = 0
+    while gain[best] < top * (1.0 - TIE):
+        best += 1
+    found.learner[j] = arrays.offsets[k] + best
+    return best
+
+
+@kernel()
+def search_any(arrays, k, raw, weights, noise, restricted, listed, gain, found, j):
+    """The best weak-learner of a column, whatever its axes are, as entry j of ``found``."""
+    g, h = arrays.pairs[k, 0], arrays.pairs[k, 1]
+    kind_h = CATEGORY if h < 0 else arrays.kind[h]
+    levels_h, splits_h = (1, 1) if h < 0 else (arrays.n_levels[h], arrays.n_splits[h])
+    m_g, m_h, splits_g = arrays.n_values[g], 0 if h < 0 else arrays.n_values[h], arrays.n_splits[g]
+    order_g, order_h = np.empty(MOST_BINS, np.int64), np.empty(MOST_BINS, np.int64)
+    by_g, by_h = np.zeros(MOST_BINS, np.int64), np.zeros(MOST_BINS, np.int64)
+    sums = raw
+    if arrays.kind[g] == CATEGORY or (h >= 0 and kind_h == CATEGORY):
+        sums = order_categories(arrays, g, h, raw, weights, noise, by_g, by_h)
+    for v in range(n_arrangements(arrays.kind[g])):
+        n_g, low_g, high_g, split_g = arrange(
+            arrays.kind[g], m_g, v, arrays.n_levels[g], by_g, order_g
+        )
+        for w in range(n_arrangements(kind_h)):
+            n_h, low_h, high_h, split_h = arrange(kind_h, m_h, w, levels_h, by_h, order_h)
+            if h < 0:
+                high_h = 0
+            left, left_w = prefix_sums(sums, weights, order_g[:n_g], order_h[:n_h])
+            scores = gain[: splits_g * splits_h].reshape((splits_g, splits_h))
+            scores = scores[split_g : split_g + high_g - low_g + 1]
+            scores = scores[:, split_h : split_h + high_h - low_h + 1]
+            score_cuts(arrays, g, h, left, left_w, low_g, low_h, split_g, split_h, scores)
+    best = best_of(arrays, k, restricted, listed, gain, found, j)
+    if best < 0:
+        return
+    left_side(arrays.kind[g], m_g, best // splits_h, by_g, found.left[j, 0])
+    if h < 0:
+        found.left[j, 1, 0] = 1
+    else:
+        left_side(kind_h, m_h, best % splits_h, by_h, found.left[j, 1])
+    sum_quadrants(sums, weights, found.left[j], found.sums[j], found.weights[j])
+    sum_quadrants(raw, weights, found.left[j], found.raw[j], found.weights[j])
+
+
+@kernel()
+def keep_listed(gain, n, offset, listed):
+    """Only the weak-learners of a list are in J."""
+    allowed = np.zeros(n, np.bool_)
+    for learner in listed:
+        allowed[learner - offset] = True
+    for i in range(n):
+        if not allowed[i]:
+            gain[i] = -1.0
+
+
+@kernel()
+def order_categories(arrays, g, h, sums, weights, noise, by_g, by_h):
+    """Write the orders of categories; returns the sums, smoothed by the trust in each of them."""
+    m_h = 0 if h < 0 else arrays.n_values[h]
+    category_g = arrays.kind[g] == CATEGORY
+    category_h = h >= 0 and arrays.kind[h] == CATEGORY
+    trust = np.ones(MOST_BINS)
+    order = np.zeros(MOST_BINS, np.int64)
+    sums = sums.copy()
+    if category_h and category_g:
+        order_by_strongest(sums, weights, arrays.n_levels[g], arrays.n_levels[h], by_h)
+    if category_g:
+        n_h = 1
+        if h >= 0:
+            n_h, _, _, _ = arrange(arrays.kind[h], m_h, 0, arrays.n_levels[h], by_h, order)
+        n = arrays.n_levels[g]
+        order_by_change(sums, weights, n, order, n_h, noise, arrays.few, trust, by_g)
+        for c in range(sums.shape[0]):
+            for a in range(n):
+                sums[c, a] *= trust[a]
+    if category_h:
+        n_g, _, _, _ = arrange(
+            arrays.kind[g], arrays.n_values[g], 0, arrays.n_levels[g], by_g, order
+        )
+        turned = np.empty((sums.shape[0], sums.shape[2], sums.shape[1]))
+        for c in range(sums.shape[0]):
+            turned[c] = sums[c].T
+        n, turned_w = arrays.n_levels[h], weights.T.copy()
+        order_by_change(turned, turned_w, n, order, n_g, noise, arrays.few, trust, by_h)
+        for c in range(sums.shape[0]):
+            for b in range(n):
+                sums[c, :, b] *= trust[b]
+    return sums
+
+
+@kernel()
+def prefix_sums(sums, weights, order_g, order_h):
+    """Sums over the bins up to each position of both orders: of residuals, and of weights."""
+    n_g, n_h, n_outputs = order_g.shape[0], order_h.shape[0], sums.shape[0]
+    left, left_w = np.empty((n_outputs, n_g, n_h)), np.empty((n_g, n_h))
+    for s in range(n_g):
+        for u in range(n_h):
+            left_w[s, u] = weights[order_g[s], order_h[u]]
+            for c in range(n_outputs):
+                left[c, s, u] = sums[c, order_g[s], order_h[u]]
+    cumulate(left_w)
+    for c in range(n_outputs):
+        cumulate(left[c])
+    return left, left_w
+
+
+@kernel()
+def score_cuts(arrays, g, h, left, left_w, low_g, low_h, split_g, split_h, out):
+    """Scores of the cuts at positions ``low_g``, ``low_g + 1``, ... of g, whose first split is
+    ``split_g``, and likewise of h."""
+    light = max(arrays.lightest, EMPTY * arrays.total_weight)
+    sign_g, sign_h = arrays.sign[g], 0 if h < 0 else arrays.sign[h]
+    if sign_g == 0 and sign_h == 0:
+        score_all(left, left_w, low_g, low_h, light / arrays.total_weight, out)
+        return
+    # The cut of missing values from all others, which have no place in the order.
+    free_g = arrays.n_values[g] - 1 - split_g if arrays.kind[g] == WITH_MISSING else -1
+    free_h = -1
+    if h >= 0 and arrays.kind[h] == WITH_MISSING:
+        free_h = arrays.n_values[h] - 1 - split_h
+    for s in range(out.shape[0]):
+        sign = 0 if s == free_g else sign_g
+        score_in_order(left[0], left_w, low_g + s, low_h, light, sign, sign_h, free_h, out[s])
+
+
+@kernel()
+def score_all(left, left_w, low_g, low_h, light, out):
+    n_g, n_h = left_w.shape[0] - 1, left_w.shape[1] - 1
+    now = slice(low_h, low_h + out.shape[1])
+    for s in range(out.shape[0]):
+        at = low_g + s
+        for c in range(left.shape[0]):
+            add_scores(
+                left[c, at, now], left[c, n_g, now], left[c, at, n_h], left[c, n_g, n_h],
+                left_w[at, now], left_w[n_g, now], left_w[at, n_h], left_w[n_g, n_h],
+                light, c == 0, out[s],
+            )  # fmt: skip
+
+
+@kernel()
+def add_scores(ll, below, left, total, ll_w, below_w, left_w, total_w, light, first, out):
+    """sum_q S_q^2 / W_q for neighbouring cuts of h; a light quadrant stays at zero. One division
+    for the two quadrants on each side of h."""
+    one = 1.0 / total_w  # products of weights neither overflow nor vanish
+    for u in range(out.shape[0]):
+        a, aw = ll[u], one * ll_w[u]
+        b, bw = left - a, one * left_w - aw
+        c, cw = below[u] - a, one * below_w[u] - aw
+        d, dw = total - left - c, 1.0 - one * left_w - cw
+        a, aw = (a, aw) if aw > light else (0.0, 1.0)
+        b, bw = (b, bw) if bw > light else (0.0, 1.0)
+        c, cw = (c, cw) if cw > light else (0.0, 1.0)
+        d, dw = (d, dw) if dw > light else (0.0, 1.0)
+        score = (a * a * cw + c * c * aw) / (aw * cw) + (b * b * dw + d * d * bw) / (bw * dw)
+        out[u] = one * score if first else out[u] + one * score
+
+
+@kernel()
+def score_in_order(left, left_w, s, low_h, light, sign_g, sign_h, free, out):
+    """The same for the nearest values that keep the order; entry ``free`` has no order along h."""
+    n_g, n_h = left_w.shape[0] - 1, left_w.shape[1] - 1
+    sums, weights, values = np.empty(4), np.empty(4), np.empty(4)
+    for i in range(out.shape[0]):
+        u = low_h + i
+        quadrants(left, s, u, n_g, n_h, sums)
+        quadrants(left_w, s, u, n_g, n_h, weights)
+        order_values(sums, weights, light, sign_g, 0 if i == free else sign_h, values)
+        out[i] = 0.0
+        for q in range(4):
+            out[i] += weights[q] * values[q] * values[q] if weights[q] > light else 0.0
+
+
+@kernel()
+def quadrants(left, s, u, n_g, n_h, out):
+    """The four sums of a cut."""
+    out[0] = left[s, u]
+    out[1] = left[s, n_h] - left[s, u]
+    out[2] = left[n_g, u] - left[s, u]
+    out[3] = left[n_g, n_h] - left[s, n_h] - out[2]
+
+
+@kernel()
+def order_values(sums, weights, light, sign_g, sign_h, values_out):
+    """Values of the quadrants that keep the order; a light one follows its neighbours."""
+    heavy, total = np.empty(4), 0.0
+    for q in range(4):
+        total += weights[q]
+    for q in range(4):
+        inside = weights[q] > light
+        values_out[q] = sums[q] / weights[q] if inside else 0.0
+        heavy[q] = weights[q] if inside else EMPTY * total
+    keep_order(values_out, heavy, sign_g, sign_h)
+
+
+@kernel()
+def sum_quadrants(sums, weights, left, sums_out, weights_out):
+    """Sums of residuals and of weights in the four quadrants."""
+    sums_out[:] = 0.0
+    weights_out[:] = 0.0
+    for a in range(weights.shape[0]):
+        for b in range(weights.shape[1]):
+            q = (0 if left[0, a] == 1 else 2) + (0 if left[1, b] == 1 else 1)
+            weights_out[q] += weights[a, b]
+            for c in range(sums.shape[0]):
+                sums_out[q, c] += sums[c, a, b]
+
+
+@kernel()
+def find_leaves(codes, g, h, left, leaf_out):
+    """The quadrant of every row, 4..8 where a number is missing that never was in training: 4, 5
+    on the left and right of h; 6, 7 on the left and right of g; 8 where both are."""
+    first, second = codes[g], codes[max(h, 0)]
+    for i in range(leaf_out.shape[0]):
+        on_g = left[0, first[i]]
+        on_h = 1 if h < 0 else left[1, second[i]]
+        if on_g == 2:
+            leaf_out[i] = 8 if on_h == 2 else 5 - on_h
+        elif on_h == 2:
+            leaf_out[i] = 7 - on_g
+        else:
+            leaf_out[i] = 3 - 2 * on_g - on_h

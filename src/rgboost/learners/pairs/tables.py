@@ -1,0 +1,118 @@
+"""A path of quadrant stumps as a model: tables of pairs, purified, and curves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core.jit import kernel
+from ...data.mixed_bins import MixedCuts
+from ...model import ClassStumpModel, Path, StumpModel
+from ...model.add_curves import Curve, add_curves
+from ...model.category_tables import bits_of
+from ...model.with_pairs import RawPair, with_pairs
+from .search import PairArrays, weigh_cells
+
+Vector = NDArray[np.float64]
+
+
+def raw_tables(
+    arrays: PairArrays, path: Path, n_classes: int | None
+) -> dict[int, NDArray[np.float64]]:
+    """What a path adds in the cells of each column that it uses: (bins, bins[, classes])."""
+    column = np.searchsorted(arrays.offsets, path.learner, side="right") - 1
+    column[path.learner < 0] = -1
+    values = path.values if n_classes is not None else path.values[..., None]
+    sets = path.sets
+    found = {}
+    for k in np.unique(column[column >= 0]):
+        mine = np.flatnonzero(column == k)
+        g, h = arrays.pairs[k]
+        a, b = int(arrays.n_values[g]) + 1, 1 if h < 0 else int(arrays.n_values[h]) + 1
+        out = np.zeros((a, b, values.shape[2]))
+        left_g = np.ascontiguousarray(bits_of(sets[mine, 0], a))
+        left_h = np.ones((len(mine), 1), bool)
+        if h >= 0:
+            left_h = np.ascontiguousarray(bits_of(sets[mine, 1], b))
+        add_choices(left_g, left_h, np.ascontiguousarray(values[mine]), out)
+        found[int(k)] = out if n_classes is not None else out[:, :, 0]
+    return found
+
+
+@kernel()
+def add_choices(left_g, left_h, values, out):
+    """Add the values of quadrants on all cells."""
+    for m in range(left_g.shape[0]):
+        for a in range(out.shape[0]):
+            side = 0 if left_g[m, a] else 2
+            for b in range(out.shape[1]):
+                q = side if left_h[m, b] else side + 1
+                for c in range(out.shape[2]):
+                    out[a, b, c] += values[m, q, c]
+
+
+def cell_weights(arrays: PairArrays, k: int) -> Vector:
+    """Weights of the training rows in the cells of a column."""
+    g, h = arrays.pairs[k]
+    a, b = int(arrays.n_values[g]) + 1, 1 if h < 0 else int(arrays.n_values[h]) + 1
+    out = np.empty(a * b)
+    weigh_cells(arrays, g, h, out)
+    return out.reshape(a, b)
+
+
+def empty_model(n_features: int, intercept: Any) -> StumpModel | ClassStumpModel:
+    """A model of no weak-learners."""
+    tail = np.shape(intercept)
+    none, no = np.empty(0), np.empty(0, np.int64)
+    wide = StumpModel(
+        n_features=n_features,
+        intercept=np.asarray(intercept, np.float64) if tail else float(intercept),  # type: ignore[arg-type]
+        features=no,
+        starts=np.zeros(1, np.int64),
+        cuts=none,
+        tables=np.empty((0, *tail)),
+        missing=np.empty((0, *tail)),
+        feature=None,
+        threshold=None,
+        left=None,
+        right=None,
+        when_missing=None,
+    )
+    return ClassStumpModel(wide) if tail else wide
+
+
+def add_tables(
+    model: Any, cuts: MixedCuts, arrays: PairArrays, columns: NDArray[np.int64],
+    tables: dict[int, Vector],
+) -> Any:  # fmt: skip
+    """A model of curves with the tables of columns, by their numbers, added to it."""
+    pairs, curves = [], []
+    for k, table in tables.items():
+        g, h = (int(one) for one in columns[k])
+        if h >= 0:
+            pairs.append(RawPair(g, h, table, cell_weights(arrays, k)))
+        else:
+            curves.append(_curve(cuts, g, table[:, 0]))
+    if curves:
+        wide = add_curves(model.wide, curves)
+        model = ClassStumpModel(wide) if isinstance(model, ClassStumpModel) else wide
+    return with_pairs(model, cuts, pairs)
+
+
+def _curve(cuts: MixedCuts, g: int, values: Vector) -> Curve:
+    """The table of a feature by itself; missing values that never were get the mean."""
+    weights = cuts.weights_of(g)
+    values = values.copy()
+    if weights[-1] == 0:
+        values[-1] = np.tensordot(weights[:-1], values[:-1], 1) / weights.sum()
+    return Curve(g, bool(cuts.categorical[g]), cuts.edges_of(g), values)
+
+
+def collapse_pairs(prepared: Any, path: Path, intercept: Any) -> Any:
+    """The model of a path that starts from a constant score."""
+    n_classes = len(intercept) if np.ndim(intercept) else None
+    tables = raw_tables(prepared.arrays, path, n_classes)
+    model = empty_model(prepared.n_features, intercept)
+    return add_tables(model, prepared.cuts, prepared.arrays, prepared.columns_, tables)

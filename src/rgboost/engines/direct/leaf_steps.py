@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..._core.team import Team
 from ...learners.leaves import Leaves, divided
+from ...losses import Loss
 from ...steps import LineSearch
 from .leaf_rows import LeafRows
 from .leaf_search import LeafRule
@@ -71,8 +72,16 @@ def _(rule: LeafRule, found: Leaves, rows: LeafRows, team: Team) -> Vector:
         mine = np.flatnonzero(found.leaf == q)
         if len(mine):
             w = None if weight is None else weight[mine]
-            values[q, 0] = rows.loss.best_constant(y[mine], w, offset=score[mine])
+            values[q, 0] = best_value(rows.loss, y[mine], score[mine], w)
     values *= found.trust
     if found.keep_order is not None:
         found.keep_order(values[:, 0], found.weights)
     return rule.learning_rate * values
+
+
+def best_value(loss: Loss, y: Vector, score: Vector, weight: Vector | None) -> float:
+    """What to add to these scores for the smallest loss; see `LineSearch` where it falls for
+    ever."""
+    if loss.quantile_leaves:
+        return loss.best_constant(y, weight, offset=score)
+    return LineSearch().find(loss, y, score, np.ones(len(y)), weight)

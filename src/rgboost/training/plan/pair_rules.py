@@ -21,9 +21,9 @@ SCREENING_BINS = 32
 """Bins of a feature in the screening of pairs, one pass over the rows for each."""
 MOST_CANDIDATES = 128
 """Pairs that take part in boosting: the strongest of the screening."""
-MOST_KEPT = 64
+MOST_KEPT = 100
 """Pairs that ``interactions="auto"`` keeps at the most."""
-SHARE_OF_GAIN = 0.99
+SHARE_OF_GAIN = 0.999
 """The model keeps the fewest pairs, strongest first, that have this share of what all of them take
 off the loss of held-out rows."""
 STANDARD_ERRORS = 2.0
@@ -50,8 +50,8 @@ class PairPlan:
     learning_rate: float
     step: StepRule
     least_rows: int
-    n_iter: int = MOST_PAIR_ROUNDS
-    patience: int = PAIR_PATIENCE
+    n_iter: int
+    patience: int
 
 
 def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
@@ -148,6 +148,8 @@ def settings(case: Case, count: int | None, given: Any, asked: bool) -> PairPlan
         learning_rate=PAIR_STEPS,
         step=pair_step(case.facts.loss),
         least_rows=LEAST_ROWS_OF_QUADRANT,
+        n_iter=MOST_PAIR_ROUNDS,
+        patience=PAIR_PATIENCE,
     )
 
 

@@ -118,12 +118,6 @@ CONTRACTS = {"Loss", "LearnerFamily", "Prepared"}
 
 KINDS = {folder: class_names(folder) - CONTRACTS for folder in ("losses", "learners")}
 
-STILL = {
-    "engines/direct/equal_rows.py", "engines/gram/family.py", "statistics/short_rows.py",
-    "statistics/side_by_side.py",
-}  # fmt: skip
-"""Files that still look. No others are to come."""
-
 
 def looked_at(tree):
     """Names of classes that ``isinstance`` or ``type(...) is`` compares with."""
@@ -143,4 +137,4 @@ def test_losses_and_families_say_what_they_are(path):
     name = str(path.relative_to(ROOT))
     kinds = {kind for folder, mine in KINDS.items() if not name.startswith(folder) for kind in mine}
     found = kinds & set(looked_at(ast.parse(path.read_text())))
-    assert not found or name in STILL, f"{name} looks at the classes {sorted(found)}"
+    assert not found, f"{name} looks at the classes {sorted(found)}"

@@ -42,7 +42,7 @@ def wrong_type(kind: Any, title: str) -> TypeError:
 
 def kind_of(values: Values, missing: NDArray[np.bool_], name: str) -> Kind | None:
     """What the values of a column are; None if all are missing. Columns must not mix."""
-    types = {type(value) for value, gap in zip(values, missing, strict=True) if not gap}
+    types = {type(value) for value, absent in zip(values, missing, strict=True) if not absent}
     if not types:
         return None
     if all(issubclass(t, str) for t in types):

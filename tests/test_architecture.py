@@ -19,7 +19,7 @@ LAYERS = {
     "cli/files": "models numbers predictions task tables columns",
     "cli/show": "output progress summary",
     "data": "input readers cuts sorting sparse_columns binning mixed_bins cache datasets",
-    "data/input": "labels names sparse frames targets schema",
+    "data/input": "labels names frames schema",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
     "engines": "problem curvature run_pool base direct gram quadratic",
@@ -41,7 +41,7 @@ LAYERS = {
     "model": """path path_tables category_tables stump_model dictionary_model class_model mixed
         coverage""",
     "plot": "style room importances learning_curve shape_functions waterfall",
-    "selection": "layout subset_size draws rules always thresholds weighted by_name",
+    "selection": "layout draws rules always thresholds weighted by_name",
     "statistics": """base rows class_rows row_gram counted_gram slots side_by_side memory
         short_rows classes in_memory pieces""",
     "storage": "container values model_file",

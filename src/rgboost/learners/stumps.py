@@ -11,9 +11,16 @@ from numpy.typing import NDArray
 
 from .._core.validation import check_count, check_option, check_real
 from ..data.binning import bin_dense, bin_sparse, encode_dense, encode_sparse
-from ..data.cuts import MOST_BINS, BinningKind, Cuts, make_plan, without_light_sides
+from ..data.cuts import (
+    MOST_BINS,
+    BinningKind,
+    Cuts,
+    columns_with_missing,
+    make_plan,
+    without_light_sides,
+)
 from ..data.input.names import feature_mask
-from ..data.mixed_bins import CategoryPlan, columns_with_missing, without_missing
+from ..data.mixed_bins import CategoryPlan, without_missing
 from ..data.sparse_columns import as_columns, sparse_columns
 from ..model import ClassStumpModel, Coverage, Path, StumpModel
 from ..model.path_tables import path_tables

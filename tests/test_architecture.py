@@ -120,15 +120,19 @@ KINDS = {folder: class_names(folder) - CONTRACTS for folder in ("losses", "learn
 
 
 def looked_at(tree):
-    """Names of classes that ``isinstance`` or ``type(...) is`` compares with."""
+    """Names of classes that ``isinstance``, ``type(...) is`` or ``case`` compares with."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
             sides = node.args[1:]
         elif isinstance(node, ast.Compare) and ast.unparse(node.left).startswith("type("):
             sides = node.comparators
+        elif isinstance(node, ast.MatchClass):
+            sides = [node.cls]
         else:
             continue
-        yield from (n.id for side in sides for n in ast.walk(side) if isinstance(n, ast.Name))
+        parts = [n for side in sides for n in ast.walk(side)]
+        yield from (n.id for n in parts if isinstance(n, ast.Name))
+        yield from (n.attr for n in parts if isinstance(n, ast.Attribute))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))

@@ -19,7 +19,7 @@ from rgboost.selection import (
 )
 from rgboost.selection.draws import draw_without_replacement
 from rgboost.selection.layout import check_partition
-from rgboost.selection.subset_size import resolve_subset_size
+from rgboost.selection.rules import resolve_subset_size
 
 
 def layout(counts, groups=None):

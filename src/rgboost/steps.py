@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from scipy.optimize import brentq
 
@@ -169,3 +171,37 @@ def check_step_of_classes(step: StepRule) -> None:
             f"step={step!r} is not for more than two classes; use step='constant' (sigma is 1/2 "
             "there) or 'newton'."
         )
+
+
+class ConstantRule(NamedTuple):
+    """learning_rate * rho <b, r>."""
+
+    learning_rate: float
+    rho: float
+
+
+class SearchRule(NamedTuple):
+    """learning_rate times the argmin over the line."""
+
+    learning_rate: float
+
+
+@functools.singledispatch
+def make_rule(step: StepRule, loss: Loss, learning_rate: float, n_rows: int) -> Any:
+    """The rule as compiled code reads it; raises if the loss does not go with it."""
+    raise TypeError(f"step={step!r} is not a rule from rgboost.steps.")
+
+
+@make_rule.register
+def _(step: ConstantStep, loss: Loss, learning_rate: float, n_rows: int) -> ConstantRule:
+    return ConstantRule(learning_rate, step.constant(loss))
+
+
+@make_rule.register
+def _(step: LineSearch, loss: Loss, learning_rate: float, n_rows: int) -> SearchRule:
+    return SearchRule(learning_rate)
+
+
+@make_rule.register
+def _(step: NewtonGain, loss: Loss, learning_rate: float, n_rows: int) -> None:
+    return None  # made for the rows of a problem: `rgboost.engines.direct.few_rows_loop`

@@ -24,7 +24,7 @@ def frame():
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_texts_gaps_and_three_classes(rgboost, frame, tmp_path, monkeypatch, ending):
+def test_texts_missing_values_and_three_classes(rgboost, frame, tmp_path, monkeypatch, ending):
     data, model = tmp_path / f"data.{ending}", tmp_path / "model.rgb"
     frame.to_csv(data, index=False) if ending == "csv" else frame.to_parquet(data)
     done = rgboost("fit", data, "--target", "label", "--out", model, "--max-iter", 30,

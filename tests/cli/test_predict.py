@@ -139,7 +139,7 @@ def test_json(rgboost, data, models, tmp_path):
     assert rgboost("predict", models / "reg", data, "--json").code == 2
 
 
-def test_gaps_in_the_id_are_empty_cells(rgboost, models, tmp_path):
+def test_missing_ids_are_empty_cells(rgboost, models, tmp_path):
     (tmp_path / "n.csv").write_text('key,a,b\n,1,2\n"x,\ny",1,2\n')
     done = rgboost("predict", models / "reg", tmp_path / "n.csv", "--id", "key")
     assert [*read(done.out).key] == ["", "x,\ny"]

@@ -162,7 +162,7 @@ class TestTarget:
         with pytest.raises(DataError, match=f"file.csv: .*{message}"):
             read(tmp_path, self.content, target=target)
 
-    def test_with_gaps(self, tmp_path):
+    def test_with_missing_values(self, tmp_path):
         message = r"target 'y' is missing in 2 row\(s\) \(first: row 2\), remove these rows"
         with pytest.raises(DataError, match=message):
             read(tmp_path, b"x,y\n1,1\n2,\n3,\n", target="y")
@@ -271,7 +271,7 @@ def test_batches_are_the_rows_of_the_file(tmp_path):
 
 
 def test_batches_number_the_rows_of_the_file(tmp_path):
-    path = tmp_path / "gap.csv"
+    path = tmp_path / "missing.csv"
     path.write_bytes(b"a,y\n" + b"1,1\n" * 25 + b"1,\n")
     with pytest.raises(DataError, match="first: row 26"):
         list(iter_tables(path, target="y", batch_rows=10))

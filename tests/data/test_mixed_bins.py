@@ -88,7 +88,7 @@ def test_bins_and_weights(seed, n, p, max_bins, weighted, dtype):
         assert cuts.has_missing[g] == missing[g]
 
 
-def test_rows_with_gaps_in_bins_made_without():
+def test_rows_with_missing_values_in_bins_made_without():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 3))
     X[:, 1] = 2.0

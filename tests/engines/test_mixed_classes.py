@@ -105,8 +105,8 @@ def test_the_first_principal_direction():
     np.testing.assert_array_equal(same, np.zeros(3))
 
 
-def test_held_out_rows_with_gaps_that_training_rows_did_not_have():
-    """A gap adds the average, as in the model."""
+def test_held_out_rows_with_missing_values_that_training_rows_did_not_have():
+    """A missing value adds the average, as in the model."""
     X, y, weight = mixed_problem(60, 3)
     known = ~np.isnan(X).any(axis=1)
     held = Validation(X[~known][:, :2], y[~known], weight[~known])

@@ -93,7 +93,7 @@ def test_the_least_weight_of_a_side(rule, least, weighted):
 
 @pytest.mark.parametrize("leaves", ["free", "signed"])
 def test_validation_rows_lack_other_values(leaves):
-    """Gaps and unknown categories where the training rows have none: the average is added."""
+    """Missing values and unknown categories where training rows have none: the average is added."""
     X, y, _ = frame(900)
     held, rng = X[600:].copy(), np.random.default_rng(1)
     held[rng.random(held.shape) < 0.2] = np.nan
@@ -246,7 +246,7 @@ def test_the_model_is_the_mean_of_the_folds():
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("rule", RULES, ids=repr)
-def test_folds_without_some_categories_and_gaps(weighted, rule):
+def test_folds_without_some_categories_and_missing_values(weighted, rule):
     """A fold has all rows of some categories, of a number and of missing values: empty sides."""
     X, y, weight = frame(weighted=weighted)
     fold = np.arange(len(y)) % 3

@@ -111,7 +111,7 @@ def test_categories_by_name_index_mask_or_type(data):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array, scipy.sparse.csc_matrix])
-def test_categories_and_gaps_in_matrices(kind):
+def test_categories_and_missing_values_in_matrices(kind):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 5, size=(300, 3)).astype(float)
     y = np.array([0.0, 3, -1, 2, 5])[X[:, 0].astype(int)] + X[:, 1]
@@ -147,7 +147,7 @@ def test_unseen_categories_are_missing_values(data):
         assert np.isfinite(model.predict(gone)).all()
 
 
-def test_a_gap_where_there_was_none_adds_the_average():
+def test_a_missing_value_where_there_was_none_adds_the_average():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2))
     y = X[:, 0] ** 2 + X[:, 1]

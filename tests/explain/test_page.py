@@ -138,7 +138,7 @@ def test_unfitted(tmp_path):
         write_page(RGBMRegressor(), tmp_path / "page.html")
 
 
-def test_categories_and_gaps_have_values(tmp_path):
+def test_categories_and_missing_values_have_values(tmp_path):
     rows = pd.DataFrame({"kind": np.array(["a", "b", None], object)[np.arange(200) % 3]})
     rows["size"] = np.where(np.arange(200) % 7 == 0, np.nan, X["age"])
     rows["many"] = pd.Categorical(np.arange(200) % 40 + 0.5)

@@ -1,5 +1,5 @@
-"""Frames with gaps and categories under every rule: leaf-wise steps, monotone constraints, the
-least weight of a leaf. Compiled code against brute force."""
+"""Frames with missing values and categories under every rule: leaf-wise steps, monotone
+constraints, the least weight of a leaf. Compiled code against brute force."""
 
 import numpy as np
 import pandas as pd
@@ -157,12 +157,12 @@ def test_the_least_weight_of_a_leaf_with_several_classes(sparse):
     assert all(is_heavy(left, weight, lightest) for left in sides(run(0.3)))
 
 
-def test_gaps_are_no_part_of_the_order():
+def test_missing_values_are_no_part_of_the_order():
     """Missing values may lie below or above all values, whatever the sign."""
     x = np.array([1.0, 2, 3, 4, np.nan, np.nan])[:, None]
-    for gap in (-5.0, 9.0):
-        y = np.array([1.0, 2, 3, 4, gap, gap])
-        for sign, expected in ((1, y), (-1, np.array([2.5, 2.5, 2.5, 2.5, gap, gap]))):
+    for alone in (-5.0, 9.0):
+        y = np.array([1.0, 2, 3, 4, alone, alone])
+        for sign, expected in ((1, y), (-1, np.array([2.5, 2.5, 2.5, 2.5, alone, alone]))):
             model = boost(
                 x, y, loss=Squared(), learner=Monotone(Stumps(), [sign]), n_iter=2000,
                 selection=AllLearners(), step=ConstantStep(), learning_rate=0.02,
@@ -205,7 +205,7 @@ def test_results_do_not_depend_on_threads(loss, step, signs, sparse):
 
 @pytest.fixture(scope="module")
 def frame():
-    """A frame with gaps and categories, and a response."""
+    """A frame with missing values and categories, and a response."""
     rng = np.random.default_rng(0)
     age = rng.uniform(0, 80, 600)
     city = rng.choice(["Ulm", "Bonn", "Kiel", "Jena"], 600)
@@ -242,7 +242,7 @@ def test_classifiers_with_a_frame(frame):
 
 
 def test_a_leaf_of_the_absolute_error_is_a_median(frame):
-    """The default step, for frames with gaps as for others."""
+    """The default step, for frames with missing values as for others."""
     X, y = frame
     model = RGBMRegressor(loss="absolute", max_iter=1, random_state=0, learning_rate=1.0).fit(X, y)
     for value in np.unique(model.predict(X)):

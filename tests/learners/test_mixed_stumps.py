@@ -127,7 +127,7 @@ def test_other_losses_and_line_search(problem, leaves, sparse):
 @pytest.mark.kernel
 @given(mixed_problems(), mixed_problems(), st.booleans())
 def test_validation_rows_with_what_was_not_there_at_fit(problem, other, sparse):
-    """Gaps and categories that only the validation set has; the trace and the model agree."""
+    """Missing values and categories that only validation rows have; trace and model agree."""
     X, categorical, y, weight = problem
     other_X = np.resize(other[0], (len(other[2]), X.shape[1]))
     for data in (X, np.nan_to_num(X)):
@@ -149,14 +149,14 @@ def test_missing_values_take_the_better_side():
         boosted = run(x, [False], np.array(y, float), n_iter=1)
         np.testing.assert_allclose(boosted.model.score(x), y, atol=1e-12)
         assert boosted.trace.split[0] == (4 + 1 if expected == "left" else 1)
-    only_gaps = run(x, [False], np.isnan(x[:, 0]).astype(float), n_iter=1)
-    assert only_gaps.trace.split[0] == 3
-    assert only_gaps.model.threshold[0] == np.inf
-    np.testing.assert_allclose(only_gaps.model.score(x), np.isnan(x[:, 0]), atol=1e-12)
+    only_missing = run(x, [False], np.isnan(x[:, 0]).astype(float), n_iter=1)
+    assert only_missing.trace.split[0] == 3
+    assert only_missing.model.threshold[0] == np.inf
+    np.testing.assert_allclose(only_missing.model.score(x), np.isnan(x[:, 0]), atol=1e-12)
 
 
 @pytest.mark.parametrize("categorical", [False, True])
-def test_a_gap_where_there_was_none_adds_the_average(categorical):
+def test_a_missing_value_where_there_was_none_adds_the_average(categorical):
     rng = np.random.default_rng(0)
     x = rng.integers(0, 6, size=(200, 1)).astype(float)
     y = np.array([3.0, -1, 2, 0, 5, 1])[x[:, 0].astype(int)]
@@ -169,7 +169,7 @@ def test_a_gap_where_there_was_none_adds_the_average(categorical):
         assert boosted.model.score(sparse)[0] == pytest.approx(mean, rel=1e-10)
 
 
-def test_columns_of_gaps_or_of_one_category_are_never_chosen():
+def test_columns_of_missing_values_or_of_one_category_are_never_chosen():
     X = np.column_stack([np.full(20, np.nan), np.full(20, np.nan), np.ones(20), np.arange(20.0)])
     boosted = run(X, [False, True, True, False], np.arange(20.0))
     assert set(boosted.trace.feature) == {3}

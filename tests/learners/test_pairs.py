@@ -1,5 +1,7 @@
 """Quadrant stumps against brute force."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -81,7 +83,7 @@ def test_a_list_of_weak_learners_is_searched_alone():
     prepared = Pairs().prepare(X)
     residual = rng.normal(size=(1, len(X)))
     offsets = prepared.layout.offsets
-    listed = [np.arange(a, b)[3:9] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    listed = [np.arange(a, b)[3:9] for a, b in itertools.pairwise(offsets)]
     found = searched(prepared, residual, learners=listed)
     none = np.zeros(len(X), bool)
     for k, (g, h) in enumerate(prepared.columns_):
@@ -200,9 +202,16 @@ def test_a_loss_in_python_gives_the_same(step):
     y = np.where(X[:, 0] * X[:, 1] + 4 * rng.normal(size=200) > 6, 1.0, -1.0)
     fits = [
         boost(
-            X, y, loss=loss, learner=Pairs(), selection=RandomGroups(3), step=step, n_iter=15,
-            learning_rate=0.5, random_state=0,
-        )  # fmt: skip
+            X,
+            y,
+            loss=loss,
+            learner=Pairs(),
+            selection=RandomGroups(3),
+            step=step,
+            n_iter=15,
+            learning_rate=0.5,
+            random_state=0,
+        )
         for loss in (Logistic(ridge=0.0), PythonLogistic())
     ]
     np.testing.assert_allclose(fits[0].trace.train_loss, fits[1].trace.train_loss, rtol=1e-7)
@@ -298,9 +307,15 @@ def test_sparse_rows_are_dense_rows():
     y = X[:, 0] * X[:, 1] + rng.normal(size=300)
     fits = [
         boost(
-            rows, y, loss=Squared(), learner=Pairs(), selection=RandomGroups(3),
-            step=ConstantStep(), n_iter=30, random_state=0,
-        ).trace.train_loss  # fmt: skip
+            rows,
+            y,
+            loss=Squared(),
+            learner=Pairs(),
+            selection=RandomGroups(3),
+            step=ConstantStep(),
+            n_iter=30,
+            random_state=0,
+        ).trace.train_loss
         for rows in (X, scipy.sparse.csr_array(X), scipy.sparse.csc_array(X))
     ]
     np.testing.assert_array_equal(fits[0], fits[1])
@@ -308,13 +323,20 @@ def test_sparse_rows_are_dense_rows():
 
 
 def test_the_same_bits_for_any_number_of_threads():
-    X, rng = made(n=9000, bins=20)
+    X, _rng = made(n=9000, bins=20)
     y = np.where(X[:, 0] * X[:, 1] > 100, 1.0, -1.0)
     fits = [
         boost(
-            X, y, loss=Logistic(), learner=Pairs(stumps=True), selection=RandomGroups(5),
-            step=NewtonStep(), n_iter=10, random_state=0, n_jobs=n_jobs,
-        )  # fmt: skip
+            X,
+            y,
+            loss=Logistic(),
+            learner=Pairs(stumps=True),
+            selection=RandomGroups(5),
+            step=NewtonStep(),
+            n_iter=10,
+            random_state=0,
+            n_jobs=n_jobs,
+        )
         for n_jobs in (1, 2, 3)
     ]
     for other in fits[1:]:

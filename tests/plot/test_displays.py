@@ -108,7 +108,7 @@ def test_waterfall(model, most):
         WaterfallDisplay.from_estimator(model, X, row=200)
 
 
-def test_categories_gaps_and_classes():
+def test_categories_missing_values_and_classes():
     rows = X[["feature 0"]].copy()
     rows.loc[::5, "feature 0"] = np.nan
     rows["kind"] = np.array(["a", "b", "c", None], object)[np.arange(200) % 4]

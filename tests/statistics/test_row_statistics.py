@@ -9,10 +9,11 @@ from rgboost._core.team import Team
 from rgboost.engines.gram.family import gram_family
 from rgboost.learners.dense_stumps import DenseStumps
 from rgboost.learners.sparse_stumps import SparseStumps
+from rgboost.learners.stump_statistics import stored_entries
 from rgboost.losses import Squared
 from rgboost.selection import RandomGroups
 from rgboost.statistics.memory import MemoryStatistics
-from rgboost.statistics.short_rows import RowStatistics, as_stored, pays_by_rows, stored_entries
+from rgboost.statistics.short_rows import RowStatistics, as_stored, pays_by_rows
 from rgboost.steps import ConstantStep
 from rgboost.training import Validation
 

@@ -51,8 +51,8 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 4))
 y = X[:, 0] + np.abs(X[:, 1]) + 0.1 * rng.normal(size=80)
 FRAME = pd.DataFrame(X, columns=["a", "b", "größe", "d"])
-GAPS = np.where(rng.random(X.shape) < 0.1, np.nan, X)
-MIXED = pd.DataFrame(GAPS, columns=["a", "b", "größe", "d"])
+MISSING = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+MIXED = pd.DataFrame(MISSING, columns=["a", "b", "größe", "d"])
 MIXED["b"] = np.array(["ä", "", "c", "日本", None], object)[np.arange(80) % 5]
 MIXED["d"] = pd.Categorical(np.array([0.5, 7, 1e9])[np.arange(80) % 3])
 CLASSES = np.array(["low", "middle", "high"])[np.digitize(y, [0.0, 1.0])]
@@ -76,7 +76,7 @@ MODELS = {
     "int8": lambda: RGBMClassifier(max_iter=5).fit(X, (y > 0).astype(np.int8)),
     "exponential": lambda: RGBMClassifier(loss="exponential", step="line-search").fit(X, y > 0),
     "sparse": lambda: RGBMRegressor(max_iter=20).fit(scipy.sparse.csr_array(X * (X > 0)), y),
-    "gaps": lambda: RGBMRegressor(max_iter=20, random_state=0).fit(GAPS, y),
+    "missing": lambda: RGBMRegressor(max_iter=20, random_state=0).fit(MISSING, y),
     "categories": lambda: RGBMRegressor(max_iter=20, random_state=0).fit(MIXED, y),
     "numbers as categories": lambda: RGBMClassifier(max_iter=20, categorical_features=[0]).fit(
         X.round(), y > 0

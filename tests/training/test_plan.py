@@ -211,6 +211,38 @@ class TestOnePlace:
         found = {name for name in found if not name.startswith(("training/plan/", *self.READERS))}
         assert found == set()
 
+    NO_RULES = ("_LEAST_SQUARE", "THINNED")
+    """What float64 can hold, and rows of a table that is shown: no rules."""
+
+    @staticmethod
+    def thresholds(path):
+        """What a file compares with: numbers, and numbers that it has given a name."""
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        named = {
+            ast.unparse(node.targets[0])
+            for node in tree.body
+            if isinstance(node, ast.Assign)
+            and not any(isinstance(n, ast.Constant) and isinstance(n.value, str | bytes)
+                        for n in ast.walk(node.value))
+        }  # fmt: skip
+        for node in ast.walk(tree):
+            for part in ast.walk(node) if isinstance(node, ast.Compare) else ():
+                if isinstance(part, ast.Constant) and type(part.value) in (int, float):
+                    if part.value not in (0, 1, 2):
+                        yield part.value
+                elif isinstance(part, ast.Name) and part.id.isupper() and part.id in named:
+                    yield part.id
+
+    def test_only_the_plan_has_thresholds(self):
+        """Of the rooms that hand parameters on: engines and kernels have thresholds of their own,
+        which settings do not depend on."""
+        source = ROOT / "src" / "rgboost"
+        files = [p for room in ("estimators", "training") for p in (source / room).rglob("*.py")]
+        names = {str(p.relative_to(source)): p for p in files}
+        found = {name: set(self.thresholds(p)) - set(self.NO_RULES)
+                 for name, p in names.items() if not name.startswith("training/plan/")}  # fmt: skip
+        assert {name: numbers for name, numbers in found.items() if numbers} == {}
+
     def test_documents_have_the_rules_of_the_code(self):
         text = (ROOT / "docs" / "defaults.md").read_text(encoding="utf-8")
         assert documents.with_tables(text) == text, (

@@ -1,11 +1,12 @@
-"""Thresholds: how many, and where."""
+"""Thresholds: how many, and where; and which columns have missing values beside them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from .._core.jit import kernel
@@ -104,3 +105,17 @@ def between(a, b):
     """A number s with a <= s < b, half-way where rounding allows it."""
     s = 0.5 * a + 0.5 * b
     return s if a <= s < b else a
+
+
+def columns_with_missing(X: Any) -> NDArray[np.bool_]:
+    """Which columns hold NaN."""
+    if scipy.sparse.issparse(X):
+        found = np.zeros(X.shape[1], dtype=bool)
+        if not np.isnan(X.data).any():
+            return found
+        found[scipy.sparse.coo_array(X).col[np.isnan(X.data)]] = True
+        return found
+    with np.errstate(all="ignore"):
+        if np.isfinite(X.sum()):  # one pass that allocates nothing
+            return np.zeros(X.shape[1], dtype=bool)
+    return np.array([bool(np.isnan(X[:, g]).any()) for g in range(X.shape[1])])

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from .._core.one_line import one_line
 from .binning import SparseCodes, bin_dense, bin_sparse, empty_codes, encode_dense, encode_sparse
-from .cuts import MOST_BINS, CutPlan, Cuts
+from .cuts import MOST_BINS, CutPlan, Cuts, columns_with_missing
 from .sparse_columns import SparseColumns, sparse_columns
 
 Matrix = Any
@@ -86,20 +86,6 @@ class MixedCuts:
 
     def code_dtype(self) -> type[np.uint8] | type[np.uint16]:
         return np.uint8 if int(self.n_values.max(initial=0)) <= 255 else np.uint16
-
-
-def columns_with_missing(X: Matrix) -> NDArray[np.bool_]:
-    """Which columns hold NaN."""
-    if scipy.sparse.issparse(X):
-        found = np.zeros(X.shape[1], dtype=bool)
-        if not np.isnan(X.data).any():
-            return found
-        found[scipy.sparse.coo_array(X).col[np.isnan(X.data)]] = True
-        return found
-    with np.errstate(all="ignore"):
-        if np.isfinite(X.sum()):  # one pass that allocates nothing
-            return np.zeros(X.shape[1], dtype=bool)
-    return np.array([bool(np.isnan(X[:, g]).any()) for g in range(X.shape[1])])
 
 
 def without_missing(cuts: Cuts, total_weight: float) -> MixedCuts:

@@ -57,11 +57,7 @@ def radix_sort_rows(bits, width, out):
             count = counts[p]
             if count[(np.uint64(keys[0]) >> shift) & mask] == n:
                 continue
-            start = 0
-            for d in range(1 << _DIGIT):
-                size = count[d]
-                count[d] = start
-                start += size
+            to_starts(count)
             for i in range(n):
                 digit = (np.uint64(keys[i]) >> shift) & mask
                 other[count[digit]] = keys[i]
@@ -70,6 +66,16 @@ def radix_sort_rows(bits, width, out):
         for i in range(n):
             key = np.uint64(keys[i])
             out[r, i] = key ^ (top if key & top else everything)
+
+
+@kernel()
+def to_starts(count):
+    """How often there is each digit becomes where the first number with it goes."""
+    start = 0
+    for d in range(count.shape[0]):
+        size = count[d]
+        count[d] = start
+        start += size
 
 
 @kernel()
@@ -123,11 +129,7 @@ def radix_positions(values):
         count = counts[p]
         if count[(keys[0] >> shift) & mask] == n:
             continue
-        start = 0
-        for d in range(1 << _DIGIT):
-            size = count[d]
-            count[d] = start
-            start += size
+        to_starts(count)
         for i in range(n):
             digit = (keys[places[i]] >> shift) & mask
             other[count[digit]] = places[i]

@@ -25,6 +25,28 @@ class SparseColumns(NamedTuple):
     order: NDArray[np.integer]
 
 
+def clean_sparse(X: Any, name: str) -> Any:
+    """A CSR or CSC matrix in canonical form (indices ascend, none is there twice), or an error if
+    its indices are out of range.
+
+    Whatever reads entries one by one may rely on it. Arrays are shared if they are in order, and
+    copied if not; the matrix of the user is left alone, the flags that scipy keeps in it as well.
+    """
+    try:
+        shell = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
+        shell.check_format(full_check=True)
+    except ValueError as fault:
+        raise ValueError(
+            f"{name} is a broken sparse matrix of the shape {X.shape}: {fault}. Make it anew, for "
+            "example by scipy.sparse.coo_array of values, rows and columns."
+        ) from fault
+    if shell.has_canonical_format:
+        return shell
+    whole = shell.copy()
+    whole.sum_duplicates()
+    return whole
+
+
 def filled_columns(X: Any) -> NDArray[np.int64]:
     """The columns of a CSR or CSC matrix that store something, ascending."""
     if X.format == "csc":

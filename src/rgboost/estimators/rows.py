@@ -16,13 +16,13 @@ from sklearn.utils.validation import (
 
 from ..data.input import (
     InputSchema,
-    clean_sparse,
     learn_input,
     plain_schema,
     read_input,
     read_labels,
 )
 from ..data.input.names import check_same_number
+from ..data.sparse_columns import clean_sparse
 from ..learners import LearnerFamily
 from ..losses import Loss
 from .holdout import TrainingRows
@@ -48,7 +48,8 @@ def check_training_rows(
     """
     matrix, schema = learn_input(X, estimator.categorical_features)
     X, y = validate_data(estimator, matrix, read_labels(y, "y"), **_RULES, **rules)
-    X = clean_sparse(X, "X")
+    if scipy.sparse.issparse(X):
+        X = clean_sparse(X, "X")
     if schema is None:
         schema = plain_schema(X.shape[1], estimator.categorical_features)
     estimator.input_ = schema
@@ -91,7 +92,8 @@ def check_rows(estimator: Any, X: Any, name: str = "X") -> Any:
     matrix = read_input(X, schema, who)
     rows = check_array(matrix, input_name=name, estimator=estimator, **_RULES)
     check_same_number(schema.n_features, rows.shape[1], who)
-    rows = clean_sparse(rows, name)
+    if scipy.sparse.issparse(rows):
+        rows = clean_sparse(rows, name)
     check_finite(estimator, rows, name)
     return rows
 

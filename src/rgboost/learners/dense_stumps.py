@@ -30,9 +30,11 @@ from .stump_statistics import (
     add_table,
     bar_light_sides,
     column_left_sums,
+    dense_bins,
     expand_codes,
     fill_column,
     joint_bins,
+    stored_entries,
     table_base,
 )
 
@@ -60,6 +62,32 @@ class DenseStumps(NamedTuple):
 def dense_stumps(codes: NDArray[np.unsignedinteger], splits: Splits) -> DenseStumps:
     """The family's arrays from bins (features, padded rows)."""
     return DenseStumps(codes, codes.view(np.uint64), codes.dtype == np.uint16, splits)
+
+
+@dense_bins.register(DenseStumps)
+def _dense_bins(learners):
+    return learners.codes
+
+
+@stored_entries.register(DenseStumps)
+def _stored_entries(learners: DenseStumps, n_rows: int) -> float:
+    """Those outside the heaviest bin of a feature."""
+    return n_rows * float(np.sum(1.0 - heaviest_bins(learners.splits)[1]))
+
+
+def heaviest_bins(splits: Splits) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The heaviest bin of each feature, and its share of the weight."""
+    offsets = splits.offsets
+    n_features = len(offsets) - 1
+    first = offsets[:-1] + np.arange(n_features)
+    edges = np.insert(splits.left_weight, offsets[1:], splits.total_weight)
+    weights = np.diff(edges, prepend=0.0)
+    weights[first] = edges[first]
+    heaviest = np.array(
+        [int(weights[a:b].argmax()) for a, b in zip(first, [*first[1:], len(edges)], strict=True)],
+        dtype=np.int64,
+    )
+    return heaviest, weights[first + heaviest] / splits.total_weight
 
 
 @scratch_size.register(DenseStumps)

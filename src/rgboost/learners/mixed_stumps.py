@@ -17,6 +17,7 @@ from .dense_stumps import (
     _COPIES,
     _STRIDE,
     _add_table,
+    _dense_bins,
     _expand_codes,
     _joint_bins,
     _table_base,
@@ -39,6 +40,7 @@ from .stump_statistics import (
     add_table,
     bar_light_sides,
     column_left_sums,
+    dense_bins,
     expand_codes,
     fill_column,
     joint_bins,
@@ -71,6 +73,7 @@ def mixed_stumps(
     return MixedStumps(codes, codes.view(np.uint64), codes.dtype == np.uint16, splits, columns)
 
 
+dense_bins.register(MixedStumps)(_dense_bins)
 expand_codes.register(MixedStumps)(_expand_codes)
 joint_bins.register(MixedStumps)(_joint_bins)
 table_base.register(MixedStumps)(_table_base)

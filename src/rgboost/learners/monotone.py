@@ -42,8 +42,6 @@ from .splits import best_allowed, expected_sum, pick_split, shared_score, split_
 from .stump_statistics import bar_light_sides, column_left_sums, gather_column
 from .stumps import PreparedStumps, Stumps
 
-Constraints = Mapping[Any, int] | Sequence[int] | NDArray[np.integer]
-
 
 @dataclass(frozen=True)
 class Monotone(LearnerFamily):

@@ -25,16 +25,15 @@ from ..data.sparse_columns import as_columns
 from ..model import ClassStumpModel, Coverage, Path, StumpModel
 from ..model.mixed import collapse_mixed
 from ..selection import Layout
-from .base import Prepared
 from .credibility import usual_weight
 from .mixed_splits import MixedColumns, mixed_columns, mixed_splits
 from .mixed_stumps import MixedStumps, SparseMixedStumps, mixed_stumps
-from .some_rows import on_some_rows
+from .some_rows import PreparedBins
 from .splits import Splits, split_type
 
 
 @dataclass
-class PreparedMixedStumps(Prepared):
+class PreparedMixedStumps(PreparedBins):
     """Stumps on binned training rows, some features with missing values or categories."""
 
     arrays: Any
@@ -43,21 +42,9 @@ class PreparedMixedStumps(Prepared):
     cells: float
 
     @property
-    def sums_by_rows(self) -> bool:  # type: ignore[override]
-        return isinstance(self.arrays, MixedStumps)
-
-    @property
-    def sparse(self) -> bool:  # type: ignore[override]
-        return isinstance(self.arrays, SparseMixedStumps)
-
-    @property
     def set_bytes(self) -> int:  # type: ignore[override]
         bins = self.cuts.n_values[self.cuts.categorical] + 1
         return (int(bins.max(initial=0)) + 7) // 8
-
-    @property
-    def free_leaves(self) -> bool:  # type: ignore[override]
-        return not self.arrays.splits.signed
 
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         columns = as_columns(X)
@@ -71,8 +58,6 @@ class PreparedMixedStumps(Prepared):
         smooth = arrays.columns.row_weight
         return rows, bins, arrays.splits.signed, arrays.columns.lightest, smooth
 
-    step_fields = ("left", "right")
-
     @property
     def most_bins(self) -> int:  # type: ignore[override]
         return int(self.cuts.n_values.max(initial=0)) + 1
@@ -84,9 +69,6 @@ class PreparedMixedStumps(Prepared):
 
     def choice_type(self, n_classes: int | None) -> np.dtype[Any]:
         return split_type(n_classes, self.set_bytes)
-
-    def on_some_rows(self, rows: Any, weight: Any, others: Any) -> tuple[Any, Any]:
-        return on_some_rows(self.arrays, rows, weight, others)
 
     def model(self, path: Path, intercept: Any) -> StumpModel | ClassStumpModel:
         def collapse(one: Path, start: float) -> StumpModel:

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from .._core.jit import kernel
 from ..data.binning import SparseCodes, empty_codes
+from .base import Prepared
 from .dense_stumps import DenseStumps
 from .mixed_splits import MixedColumns
 from .mixed_stumps import MixedStumps, SparseMixedStumps
 from .sparse_stumps import SparseStumps
 from .splits import Splits, weighted_splits
+from .stump_statistics import dense_bins
 
 Vector = NDArray[np.float64]
 
@@ -81,8 +83,9 @@ def _(arrays: SparseStumps, weight: Vector | None, n_rows: int) -> SparseStumps:
 def _plain_splits(arrays: Any, weight: Vector | None, n_rows: int) -> Splits:
     offsets, total = arrays.splits.offsets, _total(weight, n_rows)
     left = np.zeros(int(offsets[-1]))
-    if hasattr(arrays, "codes"):
-        add_left_weights(arrays.codes, offsets, np.ones(n_rows) if weight is None else weight, left)
+    codes = dense_bins(arrays)
+    if codes is not None:
+        add_left_weights(codes, offsets, np.ones(n_rows) if weight is None else weight, left)
     else:
         for g in np.flatnonzero(np.diff(offsets)).tolist():
             a, b = offsets[g], offsets[g + 1]
@@ -143,8 +146,9 @@ def _mixed_splits(arrays: Any, weight: Vector | None, n_rows: int) -> tuple[Spli
 
 def _bin_weights(arrays: Any, g: int, n_bins: int, weight: Vector | None, n_rows: int) -> Vector:
     """The weight of each bin of a feature."""
-    if hasattr(arrays, "codes"):
-        return np.bincount(arrays.codes[g, :n_rows], weight, n_bins).astype(np.float64)
+    codes = dense_bins(arrays)
+    if codes is not None:
+        return np.bincount(codes[g, :n_rows], weight, n_bins).astype(np.float64)
     entries = arrays.entries
     now = slice(entries.indptr[g], entries.indptr[g + 1])
     w = None if weight is None else weight[entries.rows[now]]
@@ -179,3 +183,24 @@ def _(arrays: Any, others: Any) -> Any:
 
 def _total(weight: Vector | None, n_rows: int) -> float:
     return float(n_rows) if weight is None else float(weight.sum())
+
+
+class PreparedBins(Prepared):
+    """What stumps on binned rows have in common, with and without missing values and categories."""
+
+    step_fields = ("left", "right")
+
+    @property
+    def sums_by_rows(self) -> bool:  # type: ignore[override]
+        return dense_bins(self.arrays) is not None
+
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        return dense_bins(self.arrays) is None
+
+    @property
+    def free_leaves(self) -> bool:  # type: ignore[override]
+        return not self.arrays.splits.signed
+
+    def on_some_rows(self, rows: Any, weight: Any, others: Any) -> tuple[Any, Any]:
+        return on_some_rows(self.arrays, rows, weight, others)

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._core.jit import scalar
 from ..data.binning import SparseCodes
+from .dense_stumps import DenseStumps, heaviest_bins
 from .kernels import (
     TIE,
     direction,
@@ -30,11 +31,13 @@ from .splits import (
 )
 from .stump_statistics import (
     add_table,
+    as_sparse,
     bar_light_sides,
     column_left_sums,
     expand_codes,
     fill_column,
     joint_bins,
+    stored_entries,
     table_base,
 )
 
@@ -193,3 +196,25 @@ def _direction(learners, pick, lo, hi, out):
     for k in range(np.searchsorted(rows, lo), np.searchsorted(rows, hi)):
         left = entries.codes[start + k] <= split
         out[rows[k] - lo] = pick.left if left else pick.right
+
+
+@stored_entries.register(SparseStumps)
+def _stored_entries(learners: SparseStumps, n_rows: int) -> float:
+    return float(len(learners.entries.rows))
+
+
+@as_sparse.register(DenseStumps)
+def _as_sparse(learners: DenseStumps, n_rows: int) -> SparseStumps:
+    heaviest, _ = heaviest_bins(learners.splits)
+    codes = learners.codes[:, :n_rows]
+    columns = [np.flatnonzero(codes[g] != heaviest[g]) for g in range(len(heaviest))]
+    indptr = np.concatenate([[0], np.cumsum([len(rows) for rows in columns])])
+    binary = np.diff(learners.splits.offsets) == 1
+    entries = SparseCodes(
+        indptr.astype(np.int64),
+        np.concatenate(columns).astype(np.int32),
+        np.concatenate([codes[g, rows] for g, rows in enumerate(columns)]),
+        heaviest,
+        np.where(binary, 1 - heaviest, -1),
+    )
+    return SparseStumps(entries, learners.splits)

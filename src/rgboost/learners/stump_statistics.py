@@ -6,7 +6,36 @@ Like `kernels`, each function is chosen by the family's arrays (dense or sparse 
 
 from __future__ import annotations
 
+import numpy as np
+
 from .._core.jit import by_type, kernel
+
+
+def _not_dense(learners):
+    return None
+
+
+def _too_many(learners, n_rows):
+    return np.inf
+
+
+def _as_they_are(learners, n_rows):
+    return learners
+
+
+@by_type(otherwise=_not_dense)
+def dense_bins(learners):
+    """The bins of all rows, (features, padded rows), where every one is stored; None elsewhere."""
+
+
+@by_type(otherwise=_too_many)
+def stored_entries(learners, n_rows):
+    """Entries that sparse rows store, or would store; infinite for those who have no such form."""
+
+
+@by_type(otherwise=_as_they_are)
+def as_sparse(learners, n_rows):
+    """The same weak-learners on sparse rows, for those whose `stored_entries` are finite."""
 
 
 @by_type

@@ -11,18 +11,25 @@ from numpy.typing import NDArray
 
 from .._core.validation import check_count, check_option, check_real
 from ..data.binning import bin_dense, bin_sparse, encode_dense, encode_sparse
-from ..data.cuts import MOST_BINS, BinningKind, Cuts, make_plan, without_light_sides
+from ..data.cuts import (
+    MOST_BINS,
+    BinningKind,
+    Cuts,
+    columns_with_missing,
+    make_plan,
+    without_light_sides,
+)
 from ..data.input.names import feature_mask
-from ..data.mixed_bins import CategoryPlan, MixedCuts, columns_with_missing, without_missing
+from ..data.mixed_bins import CategoryPlan, MixedCuts, without_missing
 from ..data.sparse_columns import as_columns, sparse_columns
 from ..model import ClassStumpModel, Coverage, Path, StumpModel
 from ..model.path_tables import path_tables
 from ..selection import Layout
-from .base import LearnerFamily, Prepared
+from .base import LearnerFamily
 from .dense_stumps import DenseStumps, dense_stumps
 from .mixed_splits import mixed_columns
 from .prepared_mixed import PreparedMixedStumps, mixed_arrays, prepare_mixed
-from .some_rows import on_some_rows
+from .some_rows import PreparedBins
 from .sparse_stumps import SparseStumps
 from .splits import make_splits, split_type
 
@@ -152,7 +159,7 @@ class Stumps(LearnerFamily):
 
 
 @dataclass
-class PreparedStumps(Prepared):
+class PreparedStumps(PreparedBins):
     """Stumps on binned training rows."""
 
     arrays: Any
@@ -161,18 +168,6 @@ class PreparedStumps(Prepared):
     cells: float
 
     numeric_bins = True
-
-    @property
-    def sums_by_rows(self) -> bool:  # type: ignore[override]
-        return isinstance(self.arrays, DenseStumps)
-
-    @property
-    def sparse(self) -> bool:  # type: ignore[override]
-        return isinstance(self.arrays, SparseStumps)
-
-    @property
-    def free_leaves(self) -> bool:  # type: ignore[override]
-        return not self.arrays.splits.signed
 
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         if columns_with_missing(X).any():
@@ -184,11 +179,9 @@ class PreparedStumps(Prepared):
             return SparseStumps(entries, self.arrays.splits)
         return dense_stumps(encode_dense(X, self.cuts, n_jobs), self.arrays.splits)
 
-    step_fields = ("left", "right")
-
     @property
     def dense_numbers(self) -> bool:  # type: ignore[override]
-        return isinstance(self.arrays, DenseStumps)
+        return not self.sparse
 
     @property
     def most_bins(self) -> int:  # type: ignore[override]
@@ -201,9 +194,6 @@ class PreparedStumps(Prepared):
 
     def choice_type(self, n_classes: int | None) -> np.dtype[Any]:
         return split_type(n_classes)
-
-    def on_some_rows(self, rows: Any, weight: Any, others: Any) -> tuple[Any, Any]:
-        return on_some_rows(self.arrays, rows, weight, others)
 
     def model(self, path: Path, intercept: Any) -> StumpModel | ClassStumpModel:
         if path.left.ndim == 2:

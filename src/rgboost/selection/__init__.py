@@ -22,8 +22,14 @@ from .always import RandomLearnersAndAlways
 from .by_name import check_selection
 from .draws import Subsets
 from .layout import Layout
-from .rules import AllLearners, RandomGroup, RandomGroups, RandomLearners, SelectionRule
-from .subset_size import SubsetSize
+from .rules import (
+    AllLearners,
+    RandomGroup,
+    RandomGroups,
+    RandomLearners,
+    SelectionRule,
+    SubsetSize,
+)
 from .thresholds import RandomThresholds
 from .weighted import WeightedGroups
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from .draws import draw_without_replacement
 from .layout import Layout
-from .rules import RandomLearners
-from .subset_size import resolve_subset_size
+from .rules import RandomLearners, resolve_subset_size
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from .always import RandomLearnersAndAlways
-from .rules import AllLearners, RandomGroup, RandomGroups, RandomLearners, SelectionRule
-from .subset_size import SubsetSize
+from .rules import (
+    AllLearners,
+    RandomGroup,
+    RandomGroups,
+    RandomLearners,
+    SelectionRule,
+    SubsetSize,
+)
 from .thresholds import RandomThresholds
 from .weighted import WeightedGroups
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from .._core.jit import kernel
 from .draws import Subsets, columns_of_learners, subsets_of_uniform
 from .layout import Layout
-from .rules import LearnerRule
-from .subset_size import SubsetSize, resolve_subset_size
+from .rules import LearnerRule, SubsetSize, resolve_subset_size
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .layout import Layout, column_index
-from .rules import SelectionRule
-from .subset_size import SubsetSize, resolve_subset_size
+from .rules import SelectionRule, SubsetSize, resolve_subset_size
 
 _RACE_ENTRIES = 1 << 20
 """Most random numbers of `WeightedGroups` in memory at once."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._core.jit import kernel
 from .._core.team import Team
+from ..learners.stump_statistics import dense_bins
 from ..losses import Loss
 from .base import Columns, Curvature, Models, Statistics, Sums, Weights
 from .classes import ClassStatistics
@@ -222,8 +223,9 @@ class InMemory(Statistics):
 
 def codes_of(arrays: Any, g: int, n_rows: int) -> NDArray:
     """The bins of a feature, row by row."""
-    if hasattr(arrays, "codes"):
-        return arrays.codes[g, :n_rows]
+    codes = dense_bins(arrays)
+    if codes is not None:
+        return codes[g, :n_rows]
     entries = arrays.entries
     now = slice(entries.indptr[g], entries.indptr[g + 1])
     found = np.full(n_rows, entries.zero_code[g])

@@ -13,10 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.binning import SparseCodes
-from ..learners.dense_stumps import DenseStumps
-from ..learners.sparse_stumps import SparseStumps
-from ..learners.splits import Splits
+from ..learners.stump_statistics import as_sparse, stored_entries
 from .memory import Columns, MemoryStatistics
 from .row_gram import MOST_BINS_IN_ALL, WholeGram
 
@@ -68,42 +65,6 @@ def pays_by_rows(arrays: Any, n_rows: int) -> bool:
     return n_bins <= MOST_BINS_IN_ALL and few
 
 
-def stored_entries(arrays: Any, n_rows: int) -> float:
-    """Entries that are stored, or that would be: those outside the heaviest bin of a feature."""
-    if isinstance(arrays, SparseStumps):
-        return float(len(arrays.entries.rows))
-    return n_rows * float(np.sum(1.0 - _heaviest_bins(arrays.splits)[1]))
-
-
-def _heaviest_bins(splits: Splits) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The heaviest bin of each feature, and its share of the weight."""
-    offsets = splits.offsets
-    n_features = len(offsets) - 1
-    first = offsets[:-1] + np.arange(n_features)
-    edges = np.insert(splits.left_weight, offsets[1:], splits.total_weight)
-    weights = np.diff(edges, prepend=0.0)
-    weights[first] = edges[first]
-    heaviest = np.array(
-        [int(weights[a:b].argmax()) for a, b in zip(first, [*first[1:], len(edges)], strict=True)],
-        dtype=np.int64,
-    )
-    return heaviest, weights[first + heaviest] / splits.total_weight
-
-
 def as_stored(arrays: Any, n_rows: int) -> Any:
     """The same weak-learners on sparse rows, if little has to be stored of dense ones."""
-    if not isinstance(arrays, DenseStumps) or not pays_by_rows(arrays, n_rows):
-        return arrays
-    heaviest, _ = _heaviest_bins(arrays.splits)
-    codes = arrays.codes[:, :n_rows]
-    columns = [np.flatnonzero(codes[g] != heaviest[g]) for g in range(len(heaviest))]
-    indptr = np.concatenate([[0], np.cumsum([len(rows) for rows in columns])])
-    binary = np.diff(arrays.splits.offsets) == 1
-    entries = SparseCodes(
-        indptr.astype(np.int64),
-        np.concatenate(columns).astype(np.int32),
-        np.concatenate([codes[g, rows] for g, rows in enumerate(columns)]),
-        heaviest,
-        np.where(binary, 1 - heaviest, -1),
-    )
-    return SparseStumps(entries, arrays.splits)
+    return as_sparse(arrays, n_rows) if pays_by_rows(arrays, n_rows) else arrays

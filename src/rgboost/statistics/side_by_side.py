@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from .._core.jit import kernel
 from .._core.lanes import LANES, add_lanes
 from .._core.team import Team, row_chunks
-from ..learners.dense_stumps import DenseStumps
-from ..learners.mixed_stumps import MixedStumps
+from ..learners.stump_statistics import dense_bins
 from ..losses import Loss
 from ..losses.kernels import evaluate
 
@@ -32,7 +31,7 @@ Vector = NDArray[np.float64]
 
 def can_stand_side_by_side(arrays: Any, loss: Loss) -> bool:
     """Whether rows are dense, and the loss compiled."""
-    return isinstance(arrays, DenseStumps | MixedStumps) and loss.terms is not None
+    return dense_bins(arrays) is not None and loss.terms is not None
 
 
 class SideBySide:

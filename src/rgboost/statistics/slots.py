@@ -23,12 +23,10 @@ from numpy.typing import NDArray
 from .._core.jit import kernel, scalar
 from ..learners.mixed_splits import MixedColumns
 from ..learners.mixed_stumps import MixedStumps
+from ..learners.some_rows import LIGHT
 from ..learners.splits import Splits, weighted_splits
 
 Vector = NDArray[np.float64]
-
-_LIGHT = 1e-12
-"""A side with less than this share of the weight has no rows: the rest is rounding."""
 
 
 class Slots(NamedTuple):
@@ -96,7 +94,7 @@ def weighted_numbers(
     """The same splits under other weights of the rows, given for each slot; those with less than
     ``lightest`` on a side never win."""
     splits = weighted_splits(learners.splits, weights, total_weight)
-    least = max(lightest, _LIGHT * total_weight)
+    least = max(lightest, LIGHT * total_weight)
     splits.gain[np.minimum(weights, total_weight - weights) < least] = 0.0
     return learners._replace(splits=splits)
 
@@ -120,7 +118,7 @@ def weighted_slots(
         else:
             left = left_weight[splits.offsets[g] : splits.offsets[g + 1]]
             slots_to_left(columns, slots, g, weights, total_weight, left)
-    share = max(columns.lightest / splits.total_weight, _LIGHT)
+    share = max(columns.lightest / splits.total_weight, LIGHT)
     return SlotSplits(
         weighted_splits(splits, left_weight, total_weight),
         slots,

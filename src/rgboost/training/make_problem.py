@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.direct.few_rows_loop import few_rows_rule
-from ..engines.direct.step_length import make_rule
 from ..engines.problem import (
     Problem,
     RowSet,
@@ -24,7 +23,7 @@ from ..learners import LearnerFamily
 from ..losses import Loss
 from ..selection import SelectionRule
 from ..statistics.base import Source
-from ..steps import LeafStep, NewtonGain, StepRule, check_step_of_classes
+from ..steps import LeafStep, NewtonGain, StepRule, check_step_of_classes, make_rule
 
 
 def make_problem(

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...learners.dense_stumps import DenseStumps
-from ...learners.mixed_stumps import MixedStumps
 from ...learners.some_rows import take_rows
+from ...learners.stump_statistics import dense_bins
 
 Vector = NDArray[np.float64]
 
@@ -31,12 +30,13 @@ def merge_equal_rows(
 ) -> tuple[Any, Vector, Vector | None, Any]:
     """Weak-learners on the rows, labels, weights and which rows they are: of merged rows, if these
     are at most half as many; otherwise as they are."""
-    if type(arrays) not in (DenseStumps, MixedStumps) or len(y) < FEWEST_ROWS:
+    codes = dense_bins(arrays)
+    if codes is None or len(y) < FEWEST_ROWS:
         return arrays, y, weight, slice(None)
-    keys = row_keys(arrays.codes, y)
+    keys = row_keys(codes, y)
     order = np.argsort(keys, kind="stable")
     begins = np.append(True, np.diff(keys[order]) != 0)
-    if 2 * np.count_nonzero(begins) > len(y) or not _same(arrays.codes, y, order, ~begins):
+    if 2 * np.count_nonzero(begins) > len(y) or not _same(codes, y, order, ~begins):
         return arrays, y, weight, slice(None)
     group = np.empty(len(y), np.int64)
     group[order] = np.cumsum(begins) - 1

@@ -23,9 +23,9 @@ from ...losses.ridged import RidgedTerms
 from ...losses.squared import SquaredTerms
 from ...losses.tweedie import TweedieTerms
 from ...statistics.rows import TILE
-from ...steps import LeafSearch
+from ...steps import LeafSearch, make_rule
 from .line_search import newton_step
-from .step_length import make_rule, own_rule, step_values
+from .step_length import own_rule, step_values
 
 
 class LeafRule(NamedTuple):

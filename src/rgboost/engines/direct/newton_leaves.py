@@ -11,8 +11,8 @@ from ...learners.kernels import Pick, direction, trust
 from ...losses import Loss
 from ...losses.kernels import evaluate
 from ...statistics.rows import TILE
-from ...steps import NewtonStep
-from .step_length import make_rule, step_values
+from ...steps import NewtonStep, make_rule
+from .step_length import step_values
 
 
 class NewtonRule(NamedTuple):

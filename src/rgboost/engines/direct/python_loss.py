@@ -17,12 +17,11 @@ from ...learners.kernels import Pick, Scratch, direction, note_noise, note_set, 
 from ...losses import Loss
 from ...selection import Subsets
 from ...statistics.rows import TILE, Rows
-from ...steps import LineSearch
+from ...steps import ConstantRule, LineSearch
 from ..base import Record
 from .leaf_search import LeafRule
 from .loop import Work, search
 from .newton_leaves import NewtonRule, newton_value
-from .step_length import ConstantRule
 
 
 def run_block_with_python_loss(

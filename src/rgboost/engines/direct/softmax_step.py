@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..._core.jit import by_type, kernel, reduction
 from ..._core.team import wait_for_all
 from ...learners.kernels import direction
+from ...steps import ConstantRule
 from .newton_leaves import NewtonRule, newton_value
-from .step_length import ConstantRule
 
 
 @by_type

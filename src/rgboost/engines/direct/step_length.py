@@ -7,46 +7,11 @@ values of leaves have files of their own: `newton_leaves` and `leaf_search`.
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._core.jit import by_type
-from ...losses import Loss
-from ...steps import ConstantStep, LineSearch, NewtonGain, StepRule
+from ...steps import ConstantRule, SearchRule
 from .line_search import search_step
-
-
-class ConstantRule(NamedTuple):
-    """learning_rate * rho <b, r>."""
-
-    learning_rate: float
-    rho: float
-
-
-class SearchRule(NamedTuple):
-    """learning_rate times the argmin over the line."""
-
-    learning_rate: float
-
-
-@functools.singledispatch
-def make_rule(step: StepRule, loss: Loss, learning_rate: float, n_rows: int) -> Any:
-    """The rule as compiled code reads it; raises if the loss does not go with it."""
-    raise TypeError(f"step={step!r} is not a rule from rgboost.steps.")
-
-
-@make_rule.register
-def _(step: ConstantStep, loss: Loss, learning_rate: float, n_rows: int) -> ConstantRule:
-    return ConstantRule(learning_rate, step.constant(loss))
-
-
-@make_rule.register
-def _(step: LineSearch, loss: Loss, learning_rate: float, n_rows: int) -> SearchRule:
-    return SearchRule(learning_rate)
-
-
-@make_rule.register
-def _(step: NewtonGain, loss: Loss, learning_rate: float, n_rows: int) -> None:
-    return None  # made for the rows of a problem: `few_rows_loop.few_rows_rule`
 
 
 @functools.singledispatch

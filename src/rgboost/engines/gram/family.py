@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.team import Team
-from ...learners.mixed_stumps import MixedStumps
-from ...learners.sparse_stumps import SparseStumps
+from ...learners.stump_statistics import dense_bins
 from ...losses import Loss
 from ...model import Path
 from ...model.path_tables import add_mixed_path, path_tables
@@ -60,7 +59,7 @@ class GramFamily:
         self, arrays: Any, y: Vector, weight: Vector | None, loss: Loss, start: Any, team: Team
     ) -> MemoryStatistics:
         """Statistics of some rows."""
-        by_rows = isinstance(arrays, SparseStumps) and pays_by_rows(arrays, len(y))
+        by_rows = dense_bins(arrays) is None and pays_by_rows(arrays, len(y))
         kind = RowStatistics if by_rows else MemoryStatistics
         return kind(arrays, y, weight, loss, start, team, self.slots)
 
@@ -102,7 +101,7 @@ class GramFamily:
 def gram_family(problem: Problem) -> GramFamily:
     """The family of a problem that the Gram engine can run."""
     arrays = problem.prepared.arrays
-    if not isinstance(arrays, MixedStumps):
+    if problem.prepared.numeric_bins:
         return GramFamily(NumberSplits(arrays.splits, number_slots(arrays.splits.offsets)))
     n_held = 0 if problem.held is None else len(problem.held.y)
     slots = mixed_slots(arrays, problem.held_arrays, n_held)

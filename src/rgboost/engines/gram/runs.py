@@ -26,10 +26,10 @@ from ...statistics.base import Curvature, Models
 from ...statistics.in_memory import InMemory, RowsOfFold
 from ...statistics.memory import MOST_BINS
 from ...statistics.slots import NumberSplits
+from ...steps import ConstantRule, SearchRule
 from ..base import Arrays, Block, Losses, Record, Run, Runs
 from ..curvature import in_units_of_the_largest
 from ..direct.runs import DirectRuns
-from ..direct.step_length import ConstantRule, SearchRule
 from ..problem import Problem, RowSet
 from .family import gram_family
 from .gram_rows import GramRows, gram_types

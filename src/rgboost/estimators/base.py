@@ -341,7 +341,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         found = zip(columns[pairs.pairs[order]].tolist(), pairs.strength[order], strict=True)
         self.pair_scores_ = {(names[g], names[h]): float(score) for (g, h), score in found}
         if pairs.trace is not None:
-            self.pair_trace_ = pairs.trace
+            self.pair_trace_ = pairs.trace.thinned(len(pairs.trace))
         if pairs.model is not None:
             self.coverage_ = pairs.coverage
             model = pairs.model

@@ -35,9 +35,19 @@ PARAMETERS = """
         others are drawn besides.
     monotone_constraints : dict or array-like of {{-1, 0, 1}}, optional
         By name or index, or one for each feature. 1: the function of the feature may not fall;
-        -1: it may not rise; 0: no constraint. The value of missing entries is free; a categorical
-        feature cannot be constrained. With constant steps or line search; not for more than two
-        classes.
+        -1: it may not rise; 0: no constraint. They hold for the whole model: whatever the values
+        of the others, the prediction rises or falls along the feature. The value of missing
+        entries is free; a categorical feature cannot be constrained. Not for more than two
+        classes, and stumps take constant steps or line search.
+    interactions : "auto", int, "all" or list of pairs
+        Pairs of features that act together, beside the curves. ``"auto"``: as many as earn their
+        place on held-out rows, none where they gain no more than noise, or where something does
+        not go with pairs (``plan_`` says what). A number: so many, the strongest. ``"all"``: every
+        pair that has something to say. A list: these pairs, by name or index. 0: a strictly
+        additive model.
+    interaction_constraints : list of lists of features, optional
+        Features, by name or index, that may act together: a pair is looked at if one of the lists
+        has both of its features. Default: all may.
     step : {{"auto", "constant", "line-search", "leaf-search", "newton"}} or StepRule
         ``"constant"``: 1/sigma, sigma the smoothness of the loss. ``"line-search"``: the best
         step along the weak-learner. ``"leaf-search"``: the best value for each side of a stump.
@@ -145,6 +155,10 @@ ATTRIBUTES = """
     n_iter_ : number of iterations done. Of the mean of several runs (``ensemble``) they are rounds:
         an iteration is one of every run, and losses of ``trace_`` are means over the runs, whose
         number is ``trace_.n_runs``.
+    pair_scores_ : where pairs were looked at, a dict from pairs of names to the share of what the
+        curves leave that one cut of both features explains, the strongest pair first.
+    pair_trace_ : the losses of the rounds that pairs were fitted in; see ``plan_.events``.
+    term_names_, term_features_, term_importances_ : see the properties.
     cv_loss_ : after cross-validation, the mean loss of held-out rows after 0, 1, ... iterations.
     has_offset_ : whether the fit had an offset.
     best_iteration_ : the iteration that the model is of: where the validation loss was smallest,

@@ -175,13 +175,12 @@ class PairStage:
     def boost(self, pairs: Columns) -> Boosted:
         """Boosting that goes on from the curves, with these pairs and every feature by itself."""
         plan, rows = self.plan, self.rows
-        n = len(rows.y)
         family = Pairs(
             pairs=pairs,
             stumps=True,
             cuts=coarse_cuts(self.cuts, plan.max_bins),
             categorical=self._categorical,
-            min_weight_fraction_leaf=min(0.25, (plan.least_rows - 0.5) / n),
+            min_weight_fraction_leaf=plan.least_share,
             smooth=True,
             constraints=self.monotone,
         )

@@ -60,6 +60,14 @@ def is_usable_loss(value: Any) -> bool:
         return False
 
 
+def is_pair_scores(value: Any) -> bool:
+    """The strength of pairs, by the names of both features."""
+    return isinstance(value, dict) and all(
+        type(pair) is tuple and [type(name) for name in pair] == [str, str] and type(score) is float
+        for pair, score in value.items()
+    )
+
+
 def is_a(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, kinds)
 
@@ -89,6 +97,8 @@ FITTED: dict[str, Fitted] = {
     "coverage_": Fitted(is_a(Coverage)),
     "cv_loss_": Fitted(is_losses, optional=True),
     "plan_": Fitted(is_a(Plan), optional=True),
+    "pair_scores_": Fitted(is_pair_scores, optional=True),
+    "pair_trace_": Fitted(is_a(Trace), optional=True),
 }
 
 
@@ -177,13 +187,21 @@ def _check_fitted(fitted: Mapping[str, Any]) -> None:
     """Whether the attributes are what they should be, and fit together."""
     for name, value in fitted.items():
         require(FITTED[name].is_valid(value), f"fitted.{name}")
-    for name in ("input_", "model_", "trace_", "coverage_"):  # later ones rely on earlier ones
+    for name in ("input_", "model_", "trace_", "coverage_", "pair_trace_"):  # rely on earlier ones
         try:
-            fitted[name].check_stored(fitted)
+            if name in fitted:
+                fitted[name].check_stored(_about(name, fitted))
         except StorageError:
             raise
         except Exception as error:  # of types that no check expected
             raise StorageError(f"Its value fitted.{name} is not valid: {error}") from error
+
+
+def _about(name: str, fitted: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What an attribute is checked with; the rounds of pairs have an end of their own."""
+    if name != "pair_trace_":
+        return fitted
+    return {**fitted, "best_iteration_": len(fitted[name])}
 
 
 def _check_keys(values: Any, required: set[str], known: set[str], what: str) -> None:

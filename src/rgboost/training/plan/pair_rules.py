@@ -33,7 +33,9 @@ PAIRS_IN_J = 16
 BINS_OF_MANY, BINS_OF_FEW, ROWS_OF_FEW = 128, 64, 5_000
 PAIR_STEPS = 0.5
 PAIR_PATIENCE, MOST_PAIR_ROUNDS = 100, 20_000
-LEAST_ROWS_OF_QUADRANT = 5
+LEAST_SHARE, LEAST_ROWS = 0.001, 20
+"""Of a quadrant: a lighter one stays at zero. The share of the weight, or of so many rows if that is
+less."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class PairPlan:
     subset_size: int
     learning_rate: float
     step: StepRule
-    least_rows: int
+    least_share: float
     n_iter: int
     patience: int
 
@@ -147,7 +149,7 @@ def settings(case: Case, count: int | None, given: Any, asked: bool) -> PairPlan
         subset_size=PAIRS_IN_J,
         learning_rate=PAIR_STEPS,
         step=pair_step(case.facts.loss),
-        least_rows=LEAST_ROWS_OF_QUADRANT,
+        least_share=min(LEAST_SHARE, (LEAST_ROWS - 0.5) / case.facts.rows),
         n_iter=MOST_PAIR_ROUNDS,
         patience=PAIR_PATIENCE,
     )

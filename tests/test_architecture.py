@@ -31,7 +31,8 @@ LAYERS = {
         rows fitted_model convergence base classifier regressor loading""",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
-    "explain": "scale pictures global_explanation local_explanation page",
+    "explain": """scale heat_map pictures shape_function pair_function global_explanation
+        local_explanation page""",
     "learners": """kernels credibility base splits stump_statistics dense_stumps
         sparse_stumps mixed_splits mixed_stumps some_rows class_sums dictionary prepared_mixed
         stumps monotone""",
@@ -60,6 +61,8 @@ stand before it. A folder's ``__init__`` may import all of them, and is imported
 EXCEPTIONS = {
     "explain/pictures imports explain/global_explanation": "for types only",
     "explain/pictures imports explain/local_explanation": "for types only",
+    "explain/pictures imports explain/shape_function": "for types only",
+    "explain/heat_map imports explain/pair_function": "for types only",
 }
 
 

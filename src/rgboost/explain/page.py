@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.atomic import write_atomically
-from .global_explanation import ShapeFunction
+from .shape_function import ShapeFunction
 
 CURVE_POINTS = 400
 """A learning curve is drawn through at most so many iterations."""

@@ -41,7 +41,7 @@ LAYERS = {
     "losses/conjugates": "base closed_forms ridged logistic",
     "model": """path path_tables category_tables ladders pair_scores pair_tables stump_model
         dictionary_model class_model mixed coverage purify add_curves with_pairs""",
-    "plot": "style room importances learning_curve shape_functions waterfall",
+    "plot": "style room importances learning_curve shape_functions interactions waterfall",
     "selection": "layout subset_size draws rules always thresholds weighted by_name",
     "statistics": """base rows class_rows row_gram counted_gram slots side_by_side memory
         short_rows classes in_memory pieces""",

@@ -87,9 +87,9 @@ def test_pairs_by_name(model):
     assert isinstance(pair, PairFunction)
     assert (pair.features, pair.names, pair.name) == ((0, 1), ("a", "b"), "a x b")
     assert explanation[0, "b"] is explanation[1, 0] is explanation["a", "b"]
-    with pytest.raises(KeyError, match="the model has no pair a x c; its pairs are . x "):
+    with pytest.raises(KeyError, match=r"the model has no pair a x c; its pairs are . x "):
         explanation["a", "c"]
-    with pytest.raises(KeyError, match="no feature has the name 'z'"):
+    with pytest.raises(KeyError, match="no feature has the name"):
         explanation["a", "z"]
     with pytest.raises(KeyError, match="has no pair a x b x c"):
         explanation["a", "b", "c"]

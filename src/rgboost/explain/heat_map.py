@@ -64,16 +64,13 @@ def _heat_map(pair: PairFunction, title: str) -> str:
     """The first feature from left to right, the second one from bottom to top."""
     across, up = pair.axes
     by_name = up.categories is not None
-    panel = Panel(title, (0.0, 1.0), (0.0, 1.0), margins=(88 if by_name else 52, 10, 24, 44))
+    panel = Panel(title, (0.0, 1.0), (0.0, 1.0), margins=(88 if by_name else 52, 10, 24, 46))
     finite = np.abs(pair.values[np.isfinite(pair.values)])
     most = float(finite.max(initial=0.0)) or 1.0
     for column in spans(across):
         _draw_column(panel, column, spans(up), pair.values[column.bin], most)
     _name_bins(panel, across, up)
-    panel.text(
-        6, panel.height - 5, f"{number(-most)} is orange, {number(most)} blue",
-        most=panel.width - 12,
-    )  # fmt: skip
+    panel.text(6, panel.height - 5, f"{number(-most)} is orange, {number(most)} blue")
     return panel.render()
 
 
@@ -89,7 +86,8 @@ def _draw_column(panel: Panel, column: Span, rows: list[Span], values: Any, most
                 panel.bottom - (panel.bottom - panel.top) * s
                 for s in (rows[first].start, rows[k - 1].end)
             )
-            panel.box(x, high, end - x, low - high, shades[first])
+            # A little wider, for no light is to shine through between neighbours.
+            panel.box(x, high - 0.3, end - x + 0.3, low - high + 0.3, shades[first])
             first = k
 
 
@@ -128,7 +126,10 @@ def _name_bins(panel: Panel, across: PairAxis, up: PairAxis) -> None:
     for span, text in _names(across):
         room = max(18.0, (span.end - span.start) * width)
         middle = panel.left + 0.5 * (span.start + span.end) * width
-        panel.text(middle, below, text, anchor="middle", most=room)
+        if across.categories is None:  # below the numbers
+            panel.text(panel.right, below + 12, text, anchor="end")
+        else:
+            panel.text(middle, below, text, anchor="middle", most=room)
     for (share, text), down in zip(_ends(up), (0, 8), strict=False):
         place = panel.bottom - share * height + down
         panel.text(beside, place, text, anchor="end", most=beside)

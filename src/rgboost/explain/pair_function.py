@@ -156,15 +156,21 @@ class PairFunction:
         scale, take = self.scale.choose(label, self.classes)
         return replace(self, values=take(self.values), classes=None, scale=scale)
 
+    def place(self, along: int | str) -> int:
+        """0 for the first feature, 1 for the second; by its name, or by that number."""
+        if along in self.names:
+            return self.names.index(str(along))
+        if along not in (0, 1):
+            raise ValueError(f"along={along!r} is none of the features {self.names}; or 0, 1.")
+        return int(along)
+
     def slices(self, along: int | str = 0, most: int = SLICES_MOST) -> list[Slice]:
         """Functions of one feature, for at most ``most`` values of the other (and for missing
         ones, if there were any).
 
         ``along`` is the feature that they are functions of: 0 or 1, or its name.
         """
-        k = self.names.index(along) if along in self.names else along
-        if k not in (0, 1):
-            raise ValueError(f"along={along!r} is none of the features {self.names}; or 0, 1.")
+        k = self.place(along)
         values, weights = np.moveaxis(self.values, k, 0), np.moveaxis(self.weights, k, 0)
         own, other = self.axes[k], self.axes[1 - k]
         texts = other.texts()
@@ -194,7 +200,8 @@ class PairFunction:
         return heat_maps(self, importance)
 
     def _repr_html_(self) -> str:
-        note = f"What both add to the {self.scale} beyond what each of them does."
+        note = f"What both add to the {self.scale} beyond what each of them does. The first is "
+        note += "from left to right, the second from bottom to top."
         return row_of(self.pictures(), note)
 
 

@@ -32,7 +32,8 @@ LAYERS = {
         interactions add_pairs rows fitted_model convergence base classifier regressor loading""",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
-    "explain": "scale pictures global_explanation local_explanation page",
+    "explain": """scale heat_map pictures shape_function pair_function global_explanation
+        local_explanation page""",
     "learners": """kernels credibility leaves base splits stump_statistics dense_stumps
         sparse_stumps mixed_splits mixed_stumps some_rows class_sums dictionary prepared_mixed
         stumps monotone pairs""",
@@ -42,7 +43,7 @@ LAYERS = {
     "losses/conjugates": "base closed_forms ridged logistic",
     "model": """path path_tables category_tables ladders pair_scores pair_tables stump_model
         dictionary_model class_model mixed coverage purify add_curves with_pairs""",
-    "plot": "style room importances learning_curve shape_functions waterfall",
+    "plot": "style room importances learning_curve shape_functions interactions waterfall",
     "selection": "layout draws rules always thresholds weighted by_name",
     "statistics": """base rows class_rows row_gram counted_gram slots side_by_side memory
         short_rows classes in_memory pieces""",
@@ -63,6 +64,8 @@ stand before it. A folder's ``__init__`` may import all of them, and is imported
 EXCEPTIONS = {
     "explain/pictures imports explain/global_explanation": "for types only",
     "explain/pictures imports explain/local_explanation": "for types only",
+    "explain/pictures imports explain/shape_function": "for types only",
+    "explain/heat_map imports explain/pair_function": "for types only",
 }
 
 

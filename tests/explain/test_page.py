@@ -14,6 +14,8 @@ from sklearn.exceptions import NotFittedError
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.explain.page import page_data, write_page
 
+from ..pairs import add_pairs
+
 rng = np.random.default_rng(0)
 X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["age", "</script><b>", "unused & {{data}}"])
 X["unused & {{data}}"] = 0.0
@@ -115,16 +117,22 @@ def test_infinite_losses_are_null(tmp_path):
     assert np.isfinite(data["features"][0]["range"]).all()
 
 
-@pytest.mark.skipif(browser is None, reason="needs Chromium or Chrome")
-def test_infinite_losses_leave_gaps_in_a_browser(tmp_path):
-    path, loss = strange(tmp_path)
+def open_in_browser(path):
+    """The page after its scripts ran."""
     command = [
         browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,1600",
-        f"--user-data-dir={tmp_path / 'profile'}", "--enable-logging=stderr",
+        f"--user-data-dir={path.parent / 'profile'}", "--enable-logging=stderr",
         "--virtual-time-budget=2000", "--dump-dom", path.as_uri(),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert "CONSOLE" not in done.stderr
+    return done
+
+
+@pytest.mark.skipif(browser is None, reason="needs Chromium or Chrome")
+def test_infinite_losses_leave_gaps_in_a_browser(tmp_path):
+    path, loss = strange(tmp_path)
+    done = open_in_browser(path)
     assert "are not drawn" in done.stdout
     (train,) = re.findall(r'<path class="step" d="([^"]*)"', done.stdout)
     assert [part.count(",") for part in train.split("M")[1:]] == [3, len(loss) - 5]
@@ -163,3 +171,80 @@ def test_several_classes_have_a_function_each():
     assert "positive class" not in dict(data["facts"])
     for feature in data["features"]:
         assert np.shape(feature["values"]) == (3, len(feature["weights"]))
+
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+def with_pairs(classes):
+    """Numbers with missing values, categories, a name that would like to be markup."""
+    draw = np.random.default_rng(1)
+    rows = pd.DataFrame({"a": draw.normal(size=300), HOSTILE: draw.normal(size=300)})
+    rows["kind"] = draw.choice(["x", "y", HOSTILE, None], 300)
+    rows.loc[::5, "a"] = np.nan
+    target = rows[HOSTILE] + 2.0 * (rows["kind"] == "x")
+    kind = RGBMRegressor if classes is None else RGBMClassifier
+    labels = target if classes is None else np.digitize(target, np.linspace(0, 1, classes - 1))
+    model = kind(max_iter=30, max_bins=12, random_state=0).fit(rows, labels)
+    return add_pairs(model, rows, dict.fromkeys([(0, 1), (1, 2), (0, 2)], "random"))
+
+
+@pytest.mark.parametrize("classes", [None, 3])
+def test_pairs(classes, tmp_path):
+    model = with_pairs(classes)
+    write_page(model, tmp_path / "page.html")
+    data = embedded((tmp_path / "page.html").read_text(encoding="utf-8"))
+    explanation = model.explain_global()
+    assert dict(data["facts"])["pairs of features"] == "3"
+    assert "and of the pairs" in data["formula"]
+    for found, pair in zip(data["pairs"], explanation.pairs, strict=True):
+        assert found["name"] == pair.name
+        rows, columns = (axis["missing"] for axis in found["axes"])
+        assert rows == pair.axes[0].has_missing
+        part = pair.values[: None if rows else -1, : None if columns else -1]
+        values = np.array(found["values"]) * found["unit"]
+        assert values.shape == (classes or 1, part.shape[0] * part.shape[1])
+        wanted = part.reshape(len(found["weights"]), -1).T
+        np.testing.assert_allclose(values, wanted, atol=np.abs(wanted).max() / 5000)
+        for axis, own in zip(found["axes"], pair.axes, strict=True):
+            assert axis["name"] == own.name
+            if own.categories is None:
+                np.testing.assert_allclose(axis["cuts"], own.cuts, rtol=1e-5)
+            else:
+                assert axis["categories"] == own.categories.tolist()
+    shares = [term["importance"] for term in data["features"] + data["pairs"]]
+    assert sum(shares) == pytest.approx(1, rel=1e-4)
+    assert (data["left_out_pairs"], data["left_out_share"]) == (0, 0)
+
+
+def test_many_pairs_are_not_all_drawn(monkeypatch):
+    monkeypatch.setattr("rgboost.explain.page.PAIRS_MOST", 1)
+    model = with_pairs(None)
+    data = page_data(model)
+    assert (len(data["pairs"]), data["left_out_pairs"]) == (1, 2)
+    weak = model.term_importances_[-2:].sum()
+    assert data["left_out_share"] == pytest.approx(weak, rel=1e-4)
+
+
+@pytest.mark.skipif(browser is None, reason="needs Chromium or Chrome")
+@pytest.mark.parametrize("classes", [None, 3])
+def test_pairs_answer_to_the_mouse(classes, tmp_path):
+    path = tmp_path / "page.html"
+    write_page(with_pairs(classes), path)
+    hand = """<script>for (const entry of cards) {
+      watcher.unobserve(entry.card);  // no frame may ever be painted here
+      if (!entry.drawn) { entry.drawn = true; drawTerm(entry); }
+    }
+    for (const map of document.querySelectorAll("canvas")) {
+      const at = map.getBoundingClientRect();
+      map.dispatchEvent(new PointerEvent("pointermove", {clientX: at.left + 0.4 * at.width,
+        clientY: at.top + 0.5 * at.height}));
+    }</script></body>"""
+    path.write_text(path.read_text(encoding="utf-8").replace("</body>", hand), encoding="utf-8")
+    page = open_in_browser(path).stdout
+    body = page[: page.index('id="data">')]  # but for the data
+    assert body.count("<canvas") == 3
+    assert len(re.findall(r'class="says">[^<]+, weight of the rows [0-9]', body)) == 3
+    assert "<img" not in body
+    assert body.count('<select class="class"') == (0 if classes is None else 3)
+    assert "NaN" not in body

@@ -14,7 +14,7 @@ from rgboost.data.mixed_bins import OTHERS
 from rgboost.model import Coverage, PairTables, RawPair, with_pairs
 from rgboost.model.with_pairs import _without_idle_thresholds
 
-from .pairs import cuts_and_codes, random_pair, raw_pair
+from ..pairs import cuts_and_codes, random_pair, raw_pair
 
 PAIRS = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)]
 """Numbers with missing values (0), numbers (1, 4), categories (2, 3)."""

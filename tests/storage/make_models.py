@@ -8,11 +8,13 @@ import pandas as pd
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.losses import Huber, Ridged
 
+from ..pairs import add_pairs
+
 
 @cache
 def some_models():
     """(model, rows): numbers, two classes, categories and missing values, three classes, both,
-    objects."""
+    objects, pairs, pairs and three classes."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = X[:, 0] + np.sin(3 * X[:, 1])
@@ -22,6 +24,9 @@ def some_models():
     frame["c"] = pd.Categorical(np.array([2.5, 7.0, 1e9])[np.arange(60) % 3])
     effect = y + np.arange(60) % 4 + 3.0 * (np.arange(60) % 3)
     classes = np.array(["low", "middle", "high"])[np.digitize(y, [-0.5, 0.5])]
+    pairs = dict.fromkeys([(0, 1), (0, 2), (1, 2)], "random")
+    mixed = RGBMRegressor(max_iter=12, selection="all", max_bins=8).fit(frame, effect)
+    several = RGBMClassifier(max_iter=12, selection="all", max_bins=8).fit(frame, classes)
     return [
         (RGBMRegressor(max_iter=12, groups=[[0, 1], [2]], random_state=0).fit(X, y), X),
         (RGBMClassifier(max_iter=12, max_bins=8).fit(X, np.where(y > 0, "yes", "no")), X),
@@ -29,6 +34,8 @@ def some_models():
         (RGBMClassifier(max_iter=12, max_bins=8).fit(X, classes), X),
         (RGBMClassifier(max_iter=12, selection="all", max_bins=8).fit(frame, classes), frame),
         (RGBMRegressor(loss=Ridged(Huber(0.5), 0.1), max_iter=5).fit(X, y), X),
+        (add_pairs(mixed, frame, pairs, max_bins=8), frame),
+        (add_pairs(several, frame, pairs, max_bins=8), frame),
     ]
 
 

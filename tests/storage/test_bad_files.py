@@ -179,7 +179,7 @@ def put(value, at=0):
     return change
 
 
-MIXED, CLASSES, STORED_THIN = 2, 3, 6
+MIXED, CLASSES, PAIRS, PAIRS_AND_CLASSES, STORED_THIN = 2, 3, 6, 7, 8
 WRONG = [
     (MIXED, "model_.categories.features", put(99), "categories.features"),
     (MIXED, "model_.categories.starts", put(1 << 40, -1), "categories.starts"),
@@ -200,6 +200,20 @@ WRONG = [
     (CLASSES, "model_.wide.features", put(3, -1), "model_.features"),
     (CLASSES, "model_.wide.starts", put(1 << 40, -1), "model_.starts"),
     (CLASSES, "classes_", put(255, slice(None)), "classes_"),
+    (PAIRS, "model_.pairs.features", put(99), "pairs.features"),
+    (PAIRS, "model_.pairs.features", put(-1), "pairs.features"),
+    (PAIRS, "model_.pairs.features", put([0, 1] * 3, slice(None)), "pairs.features"),
+    (PAIRS, "model_.pairs.features", put([1, 0], slice(2)), "pairs.features"),
+    (PAIRS, "model_.pairs.categorical", put(1, slice(None)), "pairs.categorical"),
+    (PAIRS, "model_.pairs.edge_starts", put(1 << 40, -1), "pairs.edge_starts"),
+    (PAIRS, "model_.pairs.edge_starts", put(-1, 1), "pairs.edge_starts"),
+    (PAIRS, "model_.pairs.edges", put(np.nan), "pairs.edges"),
+    (PAIRS, "model_.pairs.edges", put(np.inf), "pairs.edges"),
+    (PAIRS, "model_.pairs.edges", put(0.0, slice(None)), "pairs.edges"),
+    (PAIRS, "model_.pairs.weights", put(-1.0), "pairs.weights"),
+    (PAIRS, "model_.pairs.weights", put(0.0, slice(None)), "pairs.weights"),
+    (PAIRS_AND_CLASSES, "model_.wide.pairs.edge_starts", put(0, slice(None)), "pairs.edge_starts"),
+    (PAIRS_AND_CLASSES, "model_.wide.pairs.weights", put(np.nan), "pairs.weights"),
 ]
 
 
@@ -208,6 +222,44 @@ def test_wrong_indices(which, name, change, message, files, tmp_path):
     (tmp_path / "model").write_bytes(with_tensor(files[which], name, change))
     with pytest.raises(StorageError, match=rf"Its value \S*({message})\S* is not valid"):
         rgboost.load(tmp_path / "model")
+
+
+def shift_a_start(array):
+    """One category less for one axis, one more for the next: a table of another shape."""
+    array[1] -= 1
+
+
+def test_truth_values_are_0_or_1(files, tmp_path):
+    header, tensors = split(files[PAIRS])
+    name = "model_.pairs.categorical"
+    raw = np.frombuffer(bytes_of(header, tensors, name), np.uint8)
+    changed = put_bytes(header, tensors, name, np.where(raw, 255, 0).astype(np.uint8).tobytes())
+    (tmp_path / "model").write_bytes(join(header, changed))
+    with pytest.raises(StorageError, match=r"pairs\.categorical is not valid|not readable"):
+        rgboost.load(tmp_path / "model")
+
+
+def test_tables_of_pairs_have_the_shape_of_their_edges(files, tmp_path):
+    changed = with_tensor(files[PAIRS], "model_.pairs.edge_starts", shift_a_start)
+    (tmp_path / "model").write_bytes(changed)
+    with pytest.raises(StorageError, match=r"model_\.pairs\.(edges|tables) is not valid"):
+        rgboost.load(tmp_path / "model")
+
+
+def test_pairs_with_a_path_or_of_another_class(files, tmp_path):
+    def with_path(document):
+        model = document["fitted"]["model_"]["arguments"]
+        model["pairs"], model["categories"] = model["categories"], None
+
+    def of_one_score(document):
+        wide = document["fitted"]["model_"]["arguments"]["wide"]["arguments"]
+        wide["pairs"]["arguments"]["tables"] = {"array": "model_.wide.pairs.weights"}
+        wide["pairs"]["arguments"]["weights"] = {"array": "model_.wide.pairs.tables"}
+
+    for which, change in ((MIXED, with_path), (PAIRS_AND_CLASSES, of_one_score)):
+        (tmp_path / "model").write_bytes(with_document(files[which], change))
+        with pytest.raises(StorageError, match=r"model_\.pairs\S* is not valid"):
+            rgboost.load(tmp_path / "model")
 
 
 def field(document, place):

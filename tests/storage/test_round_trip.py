@@ -95,7 +95,7 @@ MODELS = {
 }
 
 
-NOT_STORED = {"_run_state", "_seeds", "certificates"}
+NOT_STORED = {"_run_state", "_seeds", "certificates", "_lookup"}
 
 
 def rows_of(model):

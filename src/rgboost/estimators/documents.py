@@ -149,7 +149,7 @@ ATTRIBUTES = """
     model_ : the fitted additive model: tables per feature, and the path of weak-learners.
     coverage_ : where the training rows lie on the features that the model uses; None for a
         dictionary.
-    feature_importances_ : see the property.
+    feature_importances_, term_importances_, term_names_, term_features_ : see the properties.
     trace_ : Trace. ``trace_.train_loss`` has ``n_iter_ + 1`` entries, after loading a stored model
         those of ``trace_.iteration``.
     n_iter_ : number of iterations done. Of the mean of several runs (``ensemble``) they are rounds:

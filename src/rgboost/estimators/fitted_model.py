@@ -69,21 +69,43 @@ class FittedModelMixin:
         """How much each feature moves the score; the entries add up to 1.
 
         The importance of feature g is the (weighted) standard deviation, over the training rows,
-        of its step function, divided by the sum over all features:
+        of its step function, divided by the sum over all terms:
 
-            sd_g / sum_h sd_h,    sd_g^2 = sum_i w_i (table_g(x_ig) - mean_g)^2 / sum_i w_i.
+            sd_g / sum_k sd_k,    sd_g^2 = sum_i w_i (table_g(x_ig) - mean_g)^2 / sum_i w_i.
 
-        With more than two classes, sd_g^2 is the sum of that over the classes. Missing values and
-        categories count like other values. A feature that the model does not use has importance
-        0. If it uses none, all are 0.
+        A pair of features is a term of its own, and counts half for each of the two. With more than
+        two classes, sd_g^2 is the sum of that over the classes. Missing values and categories count
+        like other values. A feature that the model does not use has importance 0. If it uses none,
+        all are 0.
         """
+        return self._terms().importances
+
+    @property
+    def term_importances_(self) -> NDArray[np.float64]:
+        """How much each term moves the score: its standard deviation over the training rows divided
+        by the sum over all terms; see ``feature_importances_``."""
+        return self._terms().term_importances
+
+    @property
+    def term_names_(self) -> list[str]:
+        """Names of the terms, the columns of ``explain_local``: features (categorical ones first),
+        then pairs, such as ``latitude x longitude``."""
+        return [term.name for term in self._terms().terms]
+
+    @property
+    def term_features_(self) -> list[tuple[int, ...]]:
+        """Indices of the features of each term: one, or both of a pair."""
+        return [term.features for term in self._terms().terms]
+
+    def _terms(self) -> GlobalExplanation:
         try:
-            return self.explain_global().importances
+            return self.explain_global()
         except TypeError as error:  # of a dictionary: to `hasattr` and `dir` there are none
             raise AttributeError(str(error)) from error
 
     def explain_global(self) -> GlobalExplanation:
-        """The model as a sum of functions of one feature each: edges, values, weights, names.
+        """The model as a sum of functions of one feature each, and of pairs of features if it has
+        any: edges, values, weights, names.
 
         Numeric features have step functions, categorical ones a value for each category; missing
         values have a value of their own. With more than two classes there is a function for each.
@@ -100,10 +122,10 @@ class FittedModelMixin:
         )
 
     def explain_local(self, X: Any) -> LocalExplanation:
-        """What each feature contributes to the score of every row of X.
+        """What each feature, and each pair, contributes to the score of every row of X.
 
         Intercept and contributions, added from the first column to the last, are the raw score;
-        with more than two classes contributions are (rows, features, classes). An ``offset`` is no
+        with more than two classes contributions are (rows, terms, classes). An ``offset`` is no
         part of the model, nor of this score.
         """
         rows = self._check_rows(X)

@@ -1,7 +1,17 @@
-"""Explanations: an additive model is its step functions, so nothing here is approximate."""
+"""Explanations: an additive model is its functions of one and two features, so nothing here is
+approximate."""
 
-from .global_explanation import GlobalExplanation, ShapeFunction
+from .global_explanation import GlobalExplanation
 from .local_explanation import LocalExplanation
+from .pair_function import PairAxis, PairFunction
 from .scale import Scale
+from .shape_function import ShapeFunction
 
-__all__ = ["GlobalExplanation", "LocalExplanation", "Scale", "ShapeFunction"]
+__all__ = [
+    "GlobalExplanation",
+    "LocalExplanation",
+    "PairAxis",
+    "PairFunction",
+    "Scale",
+    "ShapeFunction",
+]

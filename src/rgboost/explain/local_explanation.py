@@ -14,9 +14,13 @@ from .._core.one_line import brief
 from .._core.svg import row_of
 from ..data.mixed_bins import OTHERS
 from ..data.sparse_columns import take_columns
-from .global_explanation import GlobalExplanation, ShapeFunction
-from .pictures import local_pictures
+from .global_explanation import GlobalExplanation
+from .pair_function import PairAxis
+from .pictures import in_words, local_pictures
 from .scale import SCORE, Scale
+from .shape_function import ShapeFunction
+
+Axis = ShapeFunction | PairAxis
 
 
 @dataclass(frozen=True)
@@ -30,13 +34,14 @@ class LocalExplanation:
     Attributes
     ----------
     intercept : the score that boosting started from; with several classes (C,).
-    contributions : array (rows, used features): the values of the shape functions; with several
-        classes (rows, used features, C).
-    values : array (rows, used features): the values of the features; of categories their numbers,
-        see `shown_values` for their labels.
-    features, names : indices and names of the used features, the columns of these arrays:
-        categorical features first, then the others.
-    means : the mean contribution of each over the training rows; (used features, C).
+    contributions : array (rows, terms): the values of the functions of one feature, then those of
+        pairs; with several classes (rows, terms, C).
+    names : names of the terms: that of the feature, or both, as in ``latitude x longitude``.
+    terms : for each term the places of its features in ``features``: one or two of them.
+    means : the mean contribution of each term over the training rows; (terms, C).
+    features : indices of the used features: categorical ones first, then the others.
+    values : array (rows, used features): their values; of categories their numbers, see
+        `shown_values` for their labels.
     labels : for each used feature the labels of its categories by number, or None.
     classes : the labels of C > 2 classes, or None.
     scale : what the score is, in words: ``str(scale)`` is such as "log-odds of class yes".
@@ -51,39 +56,45 @@ class LocalExplanation:
     labels: Sequence[Mapping[float, Any] | None] = ()
     classes: NDArray | None = None
     scale: Scale = SCORE
+    terms: Sequence[tuple[int, ...]] = ()
 
     @classmethod
     def of(cls, explanation: GlobalExplanation, X: Any) -> LocalExplanation:
-        """The values of shape functions at checked rows."""
-        functions = explanation.functions
-        features = np.array([shape.feature for shape in functions], np.int64)
-        if scipy.sparse.issparse(X):
-            order = np.argsort(features)
-            values = np.empty((X.shape[0], len(features)), X.dtype)
-            values[:, order] = take_columns(X, features[order]).toarray()
-        else:
-            values = np.asarray(X[:, features])
+        """The values of functions and pairs at checked rows."""
+        terms = explanation.terms
+        axes: dict[int, Axis] = {shape.feature: shape for shape in explanation.functions}
+        for pair in explanation.pairs:  # maybe of features that have no curve
+            for axis in pair.axes:
+                axes.setdefault(axis.feature, axis)
+        order = list(axes)
+        features = np.array(order, np.int64)
+        place = {g: k for k, g in enumerate(order)}
+        values = _columns(X, features)
         tail = np.shape(explanation.intercept)
-        contributions = np.empty((*values.shape, *tail))
-        for k, shape in enumerate(functions):
-            contributions[:, k] = shape.at(values[:, k])
+        contributions = np.empty((len(values), len(terms), *tail))
+        places = [tuple(place[g] for g in term.features) for term in terms]
+        for k, term in enumerate(terms):
+            contributions[:, k] = term.at(*(values[:, i] for i in places[k]))
         return cls(
             intercept=explanation.intercept,
             contributions=contributions,
             values=values,
             features=features,
-            names=[shape.name for shape in functions],
-            means=np.array([shape.mean for shape in functions]).reshape(len(functions), *tail),
-            labels=[_labels(shape) for shape in functions],
+            names=[term.name for term in terms],
+            means=np.array([term.mean for term in terms]).reshape(len(terms), *tail),
+            labels=[_labels(axes[g]) for g in order],
             classes=explanation.classes,
             scale=explanation.scale,
+            terms=places,
         )
 
     def __repr__(self) -> str:
         several = "" if self.classes is None else f", {len(self.classes)} classes"
+        n_pairs = sum(len(places) == 2 for places in self.terms)
+        pairs = f", {n_pairs} pairs" if n_pairs else ""
         return (
             f"LocalExplanation({len(self.values)} rows, {len(self.features)} used features"
-            f"{several}, intercept={brief(self.intercept)})"
+            f"{pairs}{several}, intercept={brief(self.intercept)})"
         )
 
     def _repr_html_(self) -> str:
@@ -121,34 +132,51 @@ class LocalExplanation:
         )
 
     def shown_values(self) -> NDArray[np.object_]:
-        """``values`` with labels for the numbers of categories, and None where one is missing."""
-        shown = self.values.astype(object)
-        for k, labels in enumerate(self.labels):
-            if labels is not None:
-                known = ~np.isnan(self.values[:, k])
-                others = labels.get(OTHERS)
-                shown[~known, k] = None
-                shown[known, k] = [labels.get(x, others) for x in self.values[known, k].tolist()]
+        """The values of every term (rows, terms): with labels for the numbers of categories, and
+        None where one is missing; of a pair the tuple of both."""
+        columns = [self._shown(k) for k in range(len(self.features))]
+        shown = np.empty((len(self.values), len(self.terms)), object)
+        for k, places in enumerate(self.terms):
+            shown[:, k] = columns[places[0]]
+            if len(places) > 1:
+                for row, values in enumerate(zip(*(columns[i] for i in places), strict=True)):
+                    shown[row, k] = values
         return shown
+
+    def _shown(self, k: int) -> list[Any]:
+        """A column of ``values``, for people."""
+        x, labels = self.values[:, k], self.labels[k]
+        if labels is None:
+            return x.astype(object).tolist()
+        others = labels.get(OTHERS)
+        return [None if v != v else labels.get(v, others) for v in x.tolist()]
 
     def to_shap(self) -> Any:
         """A `shap.Explanation`, for the plots of the shap package.
 
         Its values are the SHAP values with the training rows as background, which for an additive
         model are the centered contributions, exactly; its base value is the mean raw score. With
-        several classes values are (rows, features, classes), and base values (rows, classes).
-        ``output_names`` are the labels of the classes, or what the one score is.
+        several classes values are (rows, terms, classes), and base values (rows, classes).
+        ``output_names`` are the labels of the classes, or what the one score is. A pair has a
+        column of its own (SHAP would halve it between its features); its data are NaN, and both
+        values in words in ``display_data``.
         """
         try:
             from shap import Explanation
         except ImportError as error:
             raise ImportError("to_shap needs the package shap: pip install shap") from error
-        centered = self.centered()
+        centered, shown = self.centered(), self.shown_values()
+        data = np.full(shown.shape, np.nan, self.values.dtype)
+        for k, places in enumerate(self.terms):
+            if len(places) == 1:
+                data[:, k] = self.values[:, places[0]]
+            else:
+                shown[:, k] = [", ".join(map(in_words, values)) for values in shown[:, k]]
         return Explanation(
             values=centered.contributions,
             base_values=np.full((len(self.values), *np.shape(self.intercept)), centered.intercept),
-            data=self.values,
-            display_data=self.shown_values(),
+            data=data,
+            display_data=shown,
             feature_names=list(self.names),
             output_names=str(self.scale)
             if self.classes is None
@@ -156,7 +184,17 @@ class LocalExplanation:
         )
 
 
-def _labels(shape: ShapeFunction) -> Mapping[float, Any] | None:
-    if shape.codes is None or shape.categories is None:
+def _columns(X: Any, features: NDArray[np.int64]) -> NDArray[np.floating]:
+    """Some columns of rows, in that order."""
+    if not scipy.sparse.issparse(X):
+        return np.asarray(X[:, features])
+    order = np.argsort(features)
+    values = np.empty((X.shape[0], len(features)), X.dtype)
+    values[:, order] = take_columns(X, features[order]).toarray()
+    return values
+
+
+def _labels(axis: Axis) -> Mapping[float, Any] | None:
+    if axis.codes is None or axis.categories is None:
         return None
-    return dict(zip(shape.codes.tolist(), shape.categories.tolist(), strict=True))
+    return dict(zip(axis.codes.tolist(), axis.categories.tolist(), strict=True))

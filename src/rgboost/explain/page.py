@@ -11,10 +11,12 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.atomic import write_atomically
-from .global_explanation import ShapeFunction
+from .pair_function import PairAxis, PairFunction
+from .shape_function import ShapeFunction
 
 CURVE_POINTS = 400
 """A learning curve is drawn through at most so many iterations."""
@@ -22,13 +24,19 @@ CURVE_POINTS = 400
 CATEGORIES_MOST = 30
 """A feature with more categories is drawn with the heaviest of them."""
 
+PAIRS_MOST = 60
+"""Pairs that are drawn, the strongest ones: each has thousands of values."""
+
+_SHADES = 5000
+"""Values of pairs are whole numbers up to this one, of either sign."""
+
 _DIGITS = 6
 
 
 def write_page(estimator: Any, path: str | os.PathLike[str], *, title: str | None = None) -> None:
-    """Write a page about a fitted model: importances, learning curve, shape functions.
+    """Write a page about a fitted model: importances, learning curve, shape functions, pairs.
 
-    The page is one file: it works offline and loads nothing. Features can be searched; pictures
+    The page is one file: it works offline and loads nothing. Terms can be searched; pictures
     are drawn when they come into view, so that models of thousands of features open at once.
 
     Parameters
@@ -59,7 +67,8 @@ def write_page(estimator: Any, path: str | os.PathLike[str], *, title: str | Non
 def page_data(estimator: Any) -> dict[str, Any]:
     """What the page shows, as plain values."""
     explanation = estimator.explain_global().centered()
-    importances = explanation.importances
+    shares = dict(zip(map(id, explanation.terms), explanation.term_importances, strict=True))
+    pairs = explanation.pairs[:PAIRS_MOST]
     facts = {
         "estimator": type(estimator).__name__,
         "loss": repr(estimator.loss_),
@@ -70,6 +79,8 @@ def page_data(estimator: Any) -> dict[str, Any]:
         "used features": f"{len(explanation):,}",
         "engine": estimator.trace_.engine,
     }
+    if explanation.pairs:
+        facts["pairs of features"] = f"{len(explanation.pairs):,}"
     if hasattr(estimator, "classes_"):
         facts["classes"] = ", ".join(str(label) for label in estimator.classes_)
     start = np.atleast_1d(explanation.intercept)
@@ -79,12 +90,16 @@ def page_data(estimator: Any) -> dict[str, Any]:
     what = str(scale) if several is None else f"{scale} of each class"
     return {
         "formula": f"{what} = {', '.join(f'{value:.6g}' for value in start)} (the mean"
-        f"{'' if several is None else ' of each class'}) + the sum of the shape functions",
+        f"{'' if several is None else ' of each class'}) + the sum of the shape functions"
+        f"{' and of the pairs' if explanation.pairs else ''}",
         "scale": what,
         "classes": None if several is None else [str(label) for label in several],
         "facts": list(facts.items()),
         "curve": _curve(estimator.trace_),
-        "features": [_feature(s, importances[s.feature]) for s in explanation.by_importance()],
+        "features": [_feature(s, shares[id(s)]) for s in explanation.by_importance()],
+        "pairs": [_pair(pair, shares[id(pair)]) for pair in pairs],
+        "left_out_pairs": len(explanation.pairs) - len(pairs),
+        "left_out_share": _rounded(sum(shares[id(p)] for p in explanation.pairs[PAIRS_MOST:])),
         "unused": len(explanation.names) - len(explanation),
     }
 
@@ -109,6 +124,45 @@ def _feature(shape: ShapeFunction, importance: float) -> dict[str, Any]:
         "cells": _list(shape.density_edges),
         "density": _list(shape.density),
     }
+
+
+def _pair(pair: PairFunction, importance: float) -> dict[str, Any]:
+    """A pair; ``values`` has, for each class, the rows of its table one after the other, in units
+    of ``unit``."""
+    axes, bins = zip(*(_pair_axis(axis) for axis in pair.axes), strict=True)
+    cells = np.ix_(*bins)
+    drawn = pair.values[cells].reshape(len(bins[0]) * len(bins[1]), -1).T
+    most = float(np.abs(drawn[np.isfinite(drawn)]).max(initial=0.0))
+    unit = most / _SHADES or 1.0
+    return {
+        "name": pair.name,
+        "importance": _rounded(importance),
+        "axes": list(axes),
+        "unit": unit,
+        "values": [[_whole(value / unit) for value in one] for one in drawn],
+        "weights": _list(pair.weights[cells].ravel()),
+    }
+
+
+def _pair_axis(axis: PairAxis) -> tuple[dict[str, Any], NDArray[np.int64]]:
+    """An axis of a pair, and the bins that are drawn, that of missing values last."""
+    last = len(axis.weights) - 1
+    kept = np.arange(last)
+    if axis.categories is not None:
+        kept = np.sort(np.argsort(-axis.weights[:-1], kind="stable")[:CATEGORIES_MOST])
+    shown = {
+        "name": axis.name,
+        "range": _list(axis.plot_range),
+        "cuts": _list(axis.cuts),
+        "categories": None if axis.categories is None else _texts(axis.categories[kept]),
+        "missing": axis.has_missing,
+        "left_out": last - len(kept),
+    }
+    return shown, np.append(kept, last) if axis.has_missing else kept
+
+
+def _whole(value: float) -> int | None:
+    return round(value) if math.isfinite(value) else None
 
 
 def _curve(trace: Any) -> dict[str, Any]:

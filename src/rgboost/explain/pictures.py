@@ -23,8 +23,9 @@ from .._core.svg import (
 )
 
 if TYPE_CHECKING:
-    from .global_explanation import GlobalExplanation, ShapeFunction
+    from .global_explanation import GlobalExplanation
     from .local_explanation import LocalExplanation
+    from .shape_function import ShapeFunction
 
 FUNCTIONS_MOST = 6
 """Shape functions of a model that are drawn, the most important ones."""
@@ -45,12 +46,15 @@ def model_pictures(estimator: Any) -> str:
 
 
 def global_pictures(explanation: GlobalExplanation) -> tuple[list[str], str, Iterable[Any]]:
-    """The most important functions, centered, a note about the others, and the classes."""
-    importances = explanation.importances
-    shown = explanation.centered().by_importance()
-    pictures = [shape_picture(s, importances[s.feature]) for s in shown[:FUNCTIONS_MOST]]
+    """The most important terms, centered, a note about the others, and the classes."""
+    importances = np.sort(explanation.term_importances)[::-1]
+    shown = explanation.centered().terms_by_importance()
+    pictures: list[str] = []
+    for term, share in zip(shown[:FUNCTIONS_MOST], importances, strict=False):
+        pictures += term.pictures(share)
     note = f"What features add to the {explanation.scale}. "
     note += f"{len(explanation)} of {len(explanation.names)} features are used"
+    note += f", in {len(explanation.pairs)} pairs too" if explanation.pairs else ""
     if len(shown) > FUNCTIONS_MOST:
         note += f"; the {FUNCTIONS_MOST} most important are shown"
     return pictures, f"{note}.", () if explanation.classes is None else explanation.classes
@@ -136,7 +140,7 @@ def _row_picture(explanation: LocalExplanation, row: int) -> str:
     order = np.argsort(-np.abs(found), kind="stable")
     shown = order if len(order) <= _BARS_MOST else order[: _BARS_MOST - 1]
     values = centered.shown_values()[row]
-    labels = [f"{centered.names[k]} = {_text(values[k])}" for k in shown]
+    labels = [f"{centered.names[k]} = {in_words(values[k])}" for k in shown]
     steps = found[shown]
     if len(shown) < len(order):
         steps = np.append(steps, found[order[len(shown) :]].sum())
@@ -157,8 +161,10 @@ def _row_picture(explanation: LocalExplanation, row: int) -> str:
     return panel.render()
 
 
-def _text(value: Any) -> str:
-    """A value of a feature: a number, a label, or nothing."""
+def in_words(value: Any) -> str:
+    """A value of a feature: a number, a label, or nothing; of a pair, both."""
+    if isinstance(value, tuple):
+        return ", ".join(in_words(one) for one in value)
     if value is None or value != value:
         return "missing"
     return str(value) if isinstance(value, str) else number(value)

@@ -5,8 +5,15 @@ the axes that it is given; afterwards ``figure_`` and ``ax_`` hold what was draw
 """
 
 from .importances import ImportanceDisplay
+from .interactions import InteractionDisplay
 from .learning_curve import LossCurveDisplay
 from .shape_functions import ShapeFunctionDisplay
 from .waterfall import WaterfallDisplay
 
-__all__ = ["ImportanceDisplay", "LossCurveDisplay", "ShapeFunctionDisplay", "WaterfallDisplay"]
+__all__ = [
+    "ImportanceDisplay",
+    "InteractionDisplay",
+    "LossCurveDisplay",
+    "ShapeFunctionDisplay",
+    "WaterfallDisplay",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,11 @@ class ImportanceDisplay:
 
     Parameters
     ----------
-    importances : array, one entry per feature; see ``feature_importances_``.
-    names : names of the features.
+    importances : array, one entry per feature; see ``feature_importances_``. Or one per term; see
+        ``term_importances_``.
+    names : names of the features, or of the terms.
     scale : what features add to, in words; see `rgboost.explain.Scale`.
+    of : ``"features"`` or ``"terms"``.
 
     Attributes
     ----------
@@ -31,19 +33,37 @@ class ImportanceDisplay:
     bars_: Any
 
     def __init__(
-        self, importances: NDArray[np.float64], names: Sequence[str], scale: Any = "score"
+        self,
+        importances: NDArray[np.float64],
+        names: Sequence[str],
+        scale: Any = "score",
+        of: Literal["features", "terms"] = "features",
     ) -> None:
+        if of not in ("features", "terms"):
+            raise ValueError(f"of={of!r} is not known; use 'features' or 'terms'.")
         self.importances = importances
         self.names = names
         self.scale = scale
+        self.of = of
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, max_features: int = 20, ax: Any = None, **bars: Any
+        cls,
+        estimator: Any,
+        *,
+        of: Literal["features", "terms"] = "features",
+        max_features: int = 20,
+        ax: Any = None,
+        **bars: Any,
     ) -> Self:
-        """Draw the importances of a fitted model; see `plot`."""
+        """Draw the importances of a fitted model: of its features, to which a pair adds half each,
+        or of its terms, pairs by themselves. See `plot`."""
         explanation = estimator.explain_global()
-        display = cls(explanation.importances, explanation.names, explanation.scale)
+        names, importances = explanation.names, explanation.importances
+        if of == "terms":
+            names = [term.name for term in explanation.terms]
+            importances = explanation.term_importances
+        display = cls(importances, names, explanation.scale, of)
         return display.plot(ax, max_features=max_features, **bars)
 
     def plot(self, ax: Any = None, *, max_features: int = 20, **bars: Any) -> Self:
@@ -55,7 +75,8 @@ class ImportanceDisplay:
         ax = axes_for(ax, (6.0, 0.9 + 0.27 * len(order)))
         place = np.arange(len(order))
         self.bars_ = ax.barh(place, self.importances[order], **{"color": LINE, **bars})
-        ax.set_yticks(place, [shortened(str(self.names[g])) for g in order])
+        most = 28 if self.of == "features" else 44
+        ax.set_yticks(place, [shortened(str(self.names[g]), most) for g in order])
         ax.invert_yaxis()
         for k, g in enumerate(order):
             ax.annotate(
@@ -70,7 +91,7 @@ class ImportanceDisplay:
         label += f"features add to the {shortened(str(self.scale), 50)}"
         if left_out:
             rest = self.importances.sum() - self.importances[order].sum()
-            label += f"\n{left_out} more features: {100 * rest:.1f} %"
+            label += f"\n{left_out} more {self.of}: {100 * rest:.1f} %"
         ax.set_xlabel(label)
         tidy(ax)
         self.ax_, self.figure_ = ax, ax.figure

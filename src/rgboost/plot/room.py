@@ -70,6 +70,17 @@ def strip_above(ax: Any) -> Any:
     return strip
 
 
+def strip_beside(ax: Any) -> Any:
+    """`strip_above` at the right, sharing the vertical axis; a colour bar makes room for it."""
+    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+    inches_beside = ax.figure.dpi_scale_trans + ScaledTranslation(1.0, 0.0, ax.transAxes)
+    place = blended_transform_factory(inches_beside, ax.transAxes)
+    strip = ax.inset_axes([GAP / 72.0, 0.0, STRIP / 72.0, 1.0], transform=place, sharey=ax)
+    strip.set_axis_off()
+    return strip
+
+
 def clear_of_curves(ax: Any, legend: Any) -> float:
     """The upper limit of the vertical axis that keeps what is drawn below a legend at the top."""
     low, high = ax.get_ylim()

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..explain import GlobalExplanation, ShapeFunction
+from ..explain import GlobalExplanation, PairFunction, ShapeFunction
 from .room import clear_of_curves, fit_labels, fit_numbers, labels_most, strip_above
 from .style import DENSITY, FAINT, LINE, MORE, SECOND, pyplot, shortened, tidy
 
@@ -21,7 +21,9 @@ class ShapeFunctionDisplay:
 
     Categorical features have a bar for each category (the heaviest ones if there are many),
     missing values a point of their own at the right. With more than two classes there is a line
-    (or bar) for each.
+    (or bar) for each. What a pair of features does beyond both is not in these pictures, but in
+    `InteractionDisplay`; so of a model with pairs and monotone constraints the whole is monotone,
+    while the curve of a feature need not be.
 
     Parameters
     ----------
@@ -114,10 +116,10 @@ class ShapeFunctionDisplay:
         for shape, one in zip(self.functions, axes, strict=True):
             spec = one.get_subplotspec()
             if spec is None or spec.is_first_col():
-                one.set_ylabel(_what_it_adds_to(shape))
+                one.set_ylabel(what_it_adds_to(shape))
             if share_y:
                 one.set_ylim(low - room, high + room)
-        _lay_out(axes[0])
+        lay_out(axes[0])
 
     def _finish(self, share_y: bool, own_figure: bool) -> None:
         """What needs room that must be measured: labels, and a legend of several classes."""
@@ -133,7 +135,7 @@ class ShapeFunctionDisplay:
             handles = self.ax_[0].get_legend_handles_labels()
             self.figure_.legend(*handles, **look, ncols=6, loc="outside upper center")
         else:
-            _lay_out(self.ax_[0])
+            lay_out(self.ax_[0])
             legend = self.ax_[0].legend(**look, ncols=3, loc="upper left")
             high = clear_of_curves(self.ax_[0], legend)
             for one in self.ax_ if share_y else self.ax_[:1]:
@@ -164,12 +166,12 @@ class ShapeFunctionDisplay:
         return np.array(cells, dtype=object)
 
 
-def _lay_out(ax: Any) -> None:
+def lay_out(ax: Any) -> None:
     """Give all axes of a figure their places, as drawing it would."""
     ax.figure.canvas.figure.draw_without_rendering()  # of the whole, if it is a part
 
 
-def _what_it_adds_to(shape: ShapeFunction) -> str:
+def what_it_adds_to(shape: ShapeFunction | PairFunction) -> str:
     """Two lines, for a picture of little height."""
     if shape.classes is not None:
         return f"adds to the {shape.scale.name}\nof each class"
@@ -182,7 +184,7 @@ def draw_function(ax: Any, shape: ShapeFunction, **line: Any) -> list[Any]:
     """One function on one axes; returns what was drawn for each class."""
     labels = [shape.name] if shape.classes is None else list(shape.classes)
     colors = [LINE, SECOND, *MORE]
-    kept = None if shape.categories is None else _heaviest(shape, ax)
+    kept = None if shape.categories is None else heaviest(shape, ax)
     drawn = []
     for c, label in enumerate(labels):
         one = shape if shape.classes is None else shape.of_class(label)
@@ -192,9 +194,9 @@ def draw_function(ax: Any, shape: ShapeFunction, **line: Any) -> list[Any]:
         else:
             drawn.append(draw_bars(ax, one, kept, (c, len(labels)), **options))
     if kept is None:
-        _finish_steps(ax, shape)
+        finish_steps(ax, shape)
     else:
-        _finish_bars(ax, shape, kept)
+        finish_bars(ax, shape, kept)
     ax.axhline(0.0, color=FAINT, linewidth=0.8, linestyle=(0, (3, 3)), zorder=0)
     ax.set_title(shortened(shape.name), fontsize="medium")
     tidy(ax)
@@ -218,7 +220,7 @@ def _beyond(shape: ShapeFunction) -> float:
     return high + 0.07 * (high - low)
 
 
-def _finish_steps(ax: Any, shape: ShapeFunction) -> None:
+def finish_steps(ax: Any, shape: ShapeFunction) -> None:
     """The place of missing values, and the density."""
     from matplotlib.font_manager import FontProperties
 
@@ -234,7 +236,7 @@ def _finish_steps(ax: Any, shape: ShapeFunction) -> None:
         draw_density(strip_above(ax), shape, low, high)
 
 
-def _heaviest(shape: ShapeFunction, ax: Any) -> Any:
+def heaviest(shape: ShapeFunction, ax: Any) -> Any:
     """The categories that are drawn: those of the largest weights for which there is room."""
     most = min(CATEGORIES_MOST, labels_most(ax) - (shape.missing_weight > 0))
     return np.sort(np.argsort(-shape.weights, kind="stable")[: max(1, most)])
@@ -254,10 +256,10 @@ def draw_bars(ax: Any, shape: ShapeFunction, kept: Any, turn: tuple[int, int], *
     return ax.bar(place + (c - (n - 1) / 2) * width, values, width, **bars)
 
 
-def _finish_bars(ax: Any, shape: ShapeFunction, kept: Any) -> None:
+def finish_bars(ax: Any, shape: ShapeFunction, kept: Any) -> None:
     """Labels, how many categories are left out, and the weights."""
     assert shape.categories is not None
-    labels = _short_labels([str(label) for label in shape.categories[kept]])
+    labels = short_labels([str(label) for label in shape.categories[kept]])
     weights = shape.weights[kept]
     if shape.missing_weight > 0:
         labels, weights = [*labels, "missing"], np.append(weights, shape.missing_weight)
@@ -275,7 +277,7 @@ def _finish_bars(ax: Any, shape: ShapeFunction, kept: Any) -> None:
         strip.set_ylim(0.0, 1.05 * float(weights.max()) or 1.0)
 
 
-def _short_labels(labels: list[str], most: int = 12) -> list[str]:
+def short_labels(labels: list[str], most: int = 12) -> list[str]:
     """The beginnings of long labels, or, where these are the same, beginnings and ends."""
     found = [shortened(label, most) for label in labels]
     if len(set(found)) == len(set(labels)):

@@ -14,6 +14,7 @@ __all__ = [
     "MORE",
     "SECOND",
     "axes_for",
+    "diverging",
     "pyplot",
     "save",
     "shortened",
@@ -27,6 +28,14 @@ def axes_for(ax: Any, figsize: tuple[float, float]) -> Any:
         return ax
     plt = pyplot()
     return plt.subplots(figsize=figsize, layout="constrained")[1]
+
+
+def diverging() -> Any:
+    """Colours of what adds (blue) and what takes away (orange); white is nothing."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colors = ["#7a330b", SECOND, "#f7f7f7", LINE, "#0f3661"]
+    return LinearSegmentedColormap.from_list("rgboost", colors)
 
 
 def pyplot() -> Any:

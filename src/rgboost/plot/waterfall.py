@@ -107,16 +107,24 @@ class WaterfallDisplay:
         order = np.argsort(-np.abs(found), kind="stable")
         shown = order if len(order) <= most else order[: most - 1]
         values = centered.shown_values()[self.row]
-        labels = [f"{shortened(centered.names[k], 20)} = {_text(values[k])}" for k in shown]
+        labels = [f"{_name(centered.names[k], values[k])} = {_text(values[k])}" for k in shown]
         steps = found[shown]
         if len(shown) < len(order):
             steps = np.append(steps, found[order[len(shown) :]].sum())
-            labels.append(f"{len(order) - len(shown)} other features")
+            what = "features" if all(len(places) == 1 for places in centered.terms) else "terms"
+            labels.append(f"{len(order) - len(shown)} other {what}")
         return steps, labels
 
 
+def _name(name: str, value: Any) -> str:
+    """Room for one name, or for two."""
+    return shortened(name, 36 if isinstance(value, tuple) else 20)
+
+
 def _text(value: Any) -> str:
-    """A value of a feature: a number, a label, or nothing."""
+    """A value of a feature: a number, a label, or nothing; of a pair, both."""
+    if isinstance(value, tuple):
+        return ", ".join(_text(one) for one in value)
     if value is None or value != value:
         return "missing"
     return shortened(value, 20) if isinstance(value, str) else f"{value:.4g}"

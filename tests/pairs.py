@@ -10,7 +10,7 @@ from rgboost.data.mixed_bins import (
     encode_mixed,
     weigh_bins,
 )
-from rgboost.model import RawPair
+from rgboost.model import Coverage, RawPair, with_pairs
 
 
 def cuts_and_codes(X, categorical=(), max_bins=12, rare=0.0):
@@ -45,9 +45,31 @@ def random_pair(cuts, codes, g, h, rng, n_classes=None):
         size_g, size_h = i.shape
         table = np.zeros((size_g, size_h, *tail))
         for _ in range(4):
-            s, u = rng.integers(size_g), rng.integers(size_h)
+            s, u = rng.integers(max(1, size_g - 2)), rng.integers(max(1, size_h - 2))
             quadrants = rng.normal(size=(2, 2, *tail))
             table += quadrants[(i <= s).astype(int), (j <= u).astype(int)]
         return table
 
     return raw_pair(cuts, codes, g, h, make)
+
+
+def add_pairs(estimator, X, functions, max_bins=12):
+    """A fitted estimator (with so many bins) whose model has pairs: ``functions`` by features,
+    ``"random"`` for tables of some steps. They are functions of bins, scaled from 0 to 1."""
+    rows = estimator._check_rows(X)
+    categorical = np.flatnonzero(estimator.input_.categorical)
+    cuts, codes = cuts_and_codes(rows, categorical, max_bins)
+    wide, rng = estimator.model_.wide, np.random.default_rng(0)
+    for k, g in enumerate(wide.features):
+        assert np.isin(wide.cuts[wide.starts[k] : wide.starts[k + 1]], cuts.edges_of(g)).all()
+    classes = None if wide.tables.ndim == 1 else wide.tables.shape[1]
+    raws = []
+    for (g, h), function in functions.items():
+        if function == "random":
+            raws.append(random_pair(cuts, codes, g, h, rng, classes))
+        else:
+            a, b = cuts.n_values[[g, h]]
+            raws.append(raw_pair(cuts, codes, g, h, lambda i, j: function(i / a, j / b)))  # noqa: B023
+    estimator.model_ = with_pairs(estimator.model_, cuts, raws)
+    estimator.coverage_ = Coverage.of_mixed(estimator.model_.wide, cuts)
+    return estimator

@@ -1,0 +1,145 @@
+"""What a feature adds to the score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core.one_line import shortened
+from .._core.svg import row_of
+from ..data.mixed_bins import OTHERS
+from ..model.pair_tables import find_bins, weighted_spread
+from .pictures import shape_picture
+from .scale import SCORE, Scale
+
+OTHERS_LABEL = "(other)"
+"""Rare categories, which share a value, and with them all that are not known."""
+
+
+@dataclass(frozen=True)
+class ShapeFunction:
+    """What a feature adds to the score: ``values[k]`` where ``edges[k] < x <= edges[k + 1]``, or
+    where x is ``categories[k]``; ``missing`` where it is missing. An unknown category is one of
+    those that are called ``"(other)"``, and counts as missing where there are none.
+
+    Attributes
+    ----------
+    feature, name : index and name of the feature.
+    cuts : the K - 1 places where the function steps; none if the feature is categorical.
+    values : its K values, from left to right, or by category. With C > 2 classes (K, C): a
+        function for each class.
+    weights : the weight (without ``sample_weight``: the number) of training rows on each step, or
+        in each category.
+    density_edges, density : the same on finer cells, for a picture of the data: one more weight
+        than edges, the first and the last cell are open. None of a categorical feature.
+    missing : the value for missing values; with C > 2 classes (C,).
+    missing_weight : the weight of the training rows that have none.
+    categories : the labels of the categories, or None if the feature is not categorical.
+    codes : the numbers of the categories in the matrix of rows, or None.
+    classes : the labels of C > 2 classes, or None.
+    scale : what the function adds to, in words: ``str(scale)`` is such as "log-odds of class yes".
+    """
+
+    feature: int
+    name: str
+    cuts: NDArray[np.float64]
+    values: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    density_edges: NDArray[np.float64]
+    density: NDArray[np.float64]
+    missing: Any = 0.0
+    missing_weight: float = 0.0
+    categories: NDArray | None = None
+    codes: NDArray[np.float64] | None = None
+    classes: NDArray | None = None
+    scale: Scale = SCORE
+
+    @property
+    def features(self) -> tuple[int]:
+        """The feature; see `PairFunction`."""
+        return (self.feature,)
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """The K + 1 ends of the steps; the first and the last are infinite."""
+        return np.concatenate([[-np.inf], self.cuts, [np.inf]])
+
+    @property
+    def mean(self) -> Any:
+        """The mean value over the training rows; with several classes, of each."""
+        values, weights = self._with_missing()
+        found = np.average(values, axis=0, weights=weights)
+        return float(found) if values.ndim == 1 else found
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation over the training rows; of several classes, the root of the sum
+        of their squares."""
+        return weighted_spread(*self._with_missing())
+
+    def _with_missing(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Values and weights, those of missing values last."""
+        values = np.concatenate([self.values, np.asarray(self.missing, np.float64)[None]])
+        return values, np.append(self.weights, self.missing_weight)
+
+    @property
+    def plot_range(self) -> tuple[float, float]:
+        """An interval that holds all edges, with some room at both ends, for a picture."""
+        return plot_range(self.density_edges)
+
+    def at(self, x: Any) -> NDArray[np.float64]:
+        """The function at some values of the feature; categories by their numbers (``codes``)."""
+        values, _ = self._with_missing()
+        by_set = self.codes is not None
+        edges = self.cuts if self.codes is None else self.codes
+        return values[find_bins(np.asarray(x, np.float64), edges, by_set)]
+
+    def centered(self) -> ShapeFunction:
+        """The function less its mean."""
+        return replace(self, values=self.values - self.mean, missing=self.missing - self.mean)
+
+    def of_class(self, label: Any) -> ShapeFunction:
+        """The function of a class, by its label; of the first of two, with its sign turned."""
+        scale, take = self.scale.choose(label, self.classes)
+        missing = float(take(self.missing))
+        return replace(self, values=take(self.values), missing=missing, classes=None, scale=scale)
+
+    def __repr__(self) -> str:
+        kind = "steps" if self.categories is None else "categories"
+        several = "" if self.classes is None else f", {len(self.classes)} classes"
+        low, high = self.values.min(), self.values.max()
+        return (
+            f"ShapeFunction({shortened(self.name, 40)!r}, {len(self.values)} {kind}{several}, "
+            f"from {low:.6g} to {high:.6g})"
+        )
+
+    def pictures(self, importance: float | None = None) -> list[str]:
+        """One, for all classes."""
+        return [shape_picture(self, importance)]
+
+    def _repr_html_(self) -> str:
+        note = f"What it adds to the {self.scale}."
+        return row_of(self.pictures(), note, () if self.classes is None else self.classes)
+
+
+def labels_of(codes: NDArray[np.float64] | None, own: NDArray | None) -> NDArray | None:
+    """The labels of categories; `OTHERS_LABEL` for those that share a value."""
+    if codes is None:
+        return None
+    shared = len(codes) > 0 and codes[-1] == OTHERS
+    alone = codes[:-1] if shared else codes
+    labels = alone if own is None else own[alone.astype(np.intp)]
+    return np.array([*labels.tolist(), OTHERS_LABEL], dtype=object) if shared else labels
+
+
+def plot_range(density_edges: NDArray[np.float64]) -> tuple[float, float]:
+    """An interval that holds all edges, with some room at both ends, for a picture."""
+    edges = 0.25 * density_edges  # differences of the largest numbers exist, too
+    low, high = (edges[[0, -1]]) if len(edges) else (-0.125, 0.125)
+    room = max(0.04 * (high - low), 0.5 * float(np.diff(edges).min(initial=0.25)))
+    room = 0.25 if low == high else min(room, 0.5 * (high - low))
+    most = float(np.finfo(np.float64).max)
+    return 4.0 * max(float(low - room), -most / 4), 4.0 * min(float(high + room), most / 4)

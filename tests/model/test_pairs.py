@@ -254,3 +254,15 @@ def test_the_kernel(seed, n_classes, n_edges):
     for j in range(3):
         expected += pairs.contributions(X)[:, j]
     np.testing.assert_array_equal(out, expected)
+
+
+def test_a_model_among_other_columns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    cuts, codes = cuts_and_codes(X)
+    model = RGBMRegressor(max_iter=5, max_bins=12).fit(X, X[:, 0]).model_
+    found = with_pairs(model, cuts, [random_pair(cuts, codes, 0, 2, rng)])
+    columns = np.array([1, 4, 6])
+    wide = np.zeros((300, 8))
+    wide[:, columns] = X
+    np.testing.assert_array_equal(found.among(columns, 8).score(wide), found.score(X))

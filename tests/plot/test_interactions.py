@@ -44,7 +44,7 @@ def test_heat_map(model):
     corners = values.get_coordinates()
     np.testing.assert_array_equal(corners[0, 1:-1, 0], pair.axes[0].cuts)
     np.testing.assert_array_equal(corners[1:-1, 0, 1], pair.axes[1].cuts)
-    assert values.norm.vmin == -values.norm.vmax == -np.abs(pair.values).max()
+    assert values.norm.vmin == -values.norm.vmax == -np.abs(pair.values[pair.weights > 0]).max()
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("a", "b")
     assert [t.get_text() for t in display.ax_.get_xticklabels(minor=True)] == ["missing"]
     labels = [axes.get_ylabel() for axes in display.figure_.axes]
@@ -125,7 +125,9 @@ def test_many_categories():
     lightest = pair.axes[0].weights[kept.bins].min()
     assert (np.delete(pair.axes[0].weights, kept.bins) <= lightest).all()
     for kind in ("heat map", "slices"):
-        InteractionDisplay(pair).plot(kind=kind).figure_.canvas.draw()
+        display = InteractionDisplay(pair).plot(kind=kind)
+        display.figure_.canvas.draw()
+        assert display.ax_.get_xlabel() == "many (the 20 heaviest of 40)"
 
 
 def test_cells_near_rows():

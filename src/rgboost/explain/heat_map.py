@@ -65,8 +65,7 @@ def _heat_map(pair: PairFunction, title: str) -> str:
     across, up = pair.axes
     by_name = up.categories is not None
     panel = Panel(title, (0.0, 1.0), (0.0, 1.0), margins=(88 if by_name else 52, 10, 24, 46))
-    finite = np.abs(pair.values[np.isfinite(pair.values)])
-    most = float(finite.max(initial=0.0)) or 1.0
+    most = pair.most
     for column in spans(across):
         _draw_column(panel, column, spans(up), pair.values[column.bin], most)
     _name_bins(panel, across, up)
@@ -95,7 +94,7 @@ def _shade(value: float, most: float) -> str:
     """White at zero, blue above, orange below; grey for what is no number."""
     if not np.isfinite(value):
         return "#bbbbbb"
-    share = round(_SHADES * value / most) / _SHADES
+    share = round(_SHADES * max(-1.0, min(1.0, value / most))) / _SHADES
     full = LINE if share > 0 else SECOND
     channels = [int(full[i : i + 2], 16) for i in (1, 3, 5)]
     mixed = [round(245 + abs(share) * (channel - 245)) for channel in channels]

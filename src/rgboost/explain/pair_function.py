@@ -143,6 +143,13 @@ class PairFunction:
         of their squares."""
         return weighted_spread(self.values, self.weights)
 
+    @property
+    def most(self) -> float:
+        """The largest absolute value in a cell with training rows, for the colours of a picture;
+        1 if all are zero."""
+        found = np.abs(self.values[self.weights > 0])
+        return float(found[np.isfinite(found)].max(initial=0.0)) or 1.0
+
     def at(self, x_g: Any, x_h: Any) -> Vector:
         """The function at some values of both features; categories by their numbers."""
         return self.values[self.axes[0].bins(x_g), self.axes[1].bins(x_h)]

@@ -125,17 +125,21 @@ class PairTables:
         used, lookup = self._lookup
         tables = self.tables if self.tables.ndim == 2 else self.tables[:, None]
         scores = out if out.ndim == 2 else out[:, None]
-        if scipy.sparse.issparse(X):
-            rows = take_columns(scipy.sparse.csr_array(X), used)
-            used, at_most = np.arange(len(used)), 1 + _DENSE_CELLS // max(1, len(used))
-            for a in range(0, len(out), at_most):
-                part = rows[a : a + at_most].toarray()
-                score_pairs(part, used, lookup, tables, scores[a : a + at_most])
+
+        def add(rows: NDArray[np.floating], columns: NDArray[np.int64], some: Vector) -> None:
+            map_ranges(
+                lambda a, b: score_pairs(rows[a:b], columns, lookup, tables, some[a:b]),
+                len(some), n_jobs, BLOCK,
+            )  # fmt: skip
+
+        if not scipy.sparse.issparse(X):
+            add(X, used, scores)
             return
-        map_ranges(
-            lambda a, b: score_pairs(X[a:b], used, lookup, tables, scores[a:b]),
-            len(out), n_jobs, BLOCK,
-        )  # fmt: skip
+        kept = take_columns(scipy.sparse.csr_array(X), used)
+        at_most = 1 + _DENSE_CELLS // max(1, len(used))
+        for a in range(0, len(out), at_most):
+            now = slice(a, a + at_most)
+            add(kept[now].toarray(), np.arange(len(used)), scores[now])
 
     def contributions(self, X: Any) -> Vector:
         """What each pair adds to each row: (rows, pairs), with several classes one axis more."""

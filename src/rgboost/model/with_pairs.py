@@ -55,6 +55,7 @@ def with_pairs(model: Model, cuts: MixedCuts, tables: Sequence[RawPair]) -> Mode
     """
     wide = model.wide
     assert wide.pairs is None
+    assert len({frozenset((raw.g, raw.h)) for raw in tables}) == len(tables)
     found = [_make_pair(cuts, raw) for raw in tables]
     curves = [curve for pair in found for curve in _curves_of(cuts, pair)]
     intercept: Any = wide.intercept + sum(pair.pure.constant for pair in found)

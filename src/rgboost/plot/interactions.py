@@ -181,8 +181,7 @@ def draw_heat_map(ax: Any, pair: PairFunction, along: int, **options: Any) -> li
     across, up = pair.axes[along], pair.axes[1 - along]
     values, weights = (np.moveaxis(a, along, 0) for a in (pair.values, pair.weights))
     near = near_rows(weights, across.categories is None, up.categories is None)
-    most = float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) or 1.0
-    look = {"cmap": diverging(), "vmin": -most, "vmax": most, **options}
+    look = {"cmap": diverging(), "vmin": -pair.most, "vmax": pair.most, **options}
     meshes = []
     for x in blocks_of(across):
         for y in blocks_of(up):
@@ -218,7 +217,7 @@ def _name_bins(ax: Any, across: PairAxis, up: PairAxis) -> None:
     """Names of features, categories and missing values, and the limits of both axes."""
     for axis, own in ((ax.xaxis, across), (ax.yaxis, up)):
         blocks = blocks_of(own)
-        axis.set_label_text(shortened(own.name, 40))
+        axis.set_label_text(_title(own, len(blocks[0].bins)))
         axis.set_view_interval(blocks[0].edges[0], blocks[-1].edges[-1], ignore=True)
         if own.categories is not None:
             labels = short_labels([str(label) for label in own.categories[blocks[0].bins]])
@@ -233,6 +232,13 @@ def _name_bins(ax: Any, across: PairAxis, up: PairAxis) -> None:
     ax.tick_params(axis="both", length=2.0)
     for side in ax.spines.values():
         side.set_visible(False)
+
+
+def _title(axis: PairAxis, n_drawn: int) -> str:
+    """The name of an axis, and how many categories are drawn if not all are."""
+    n = len(axis.weights) - 1
+    some = f" (the {n_drawn} heaviest of {n})" if n_drawn < n else ""
+    return shortened(axis.name, 40) + some
 
 
 def _within(value: float, limits: tuple[float, float]) -> bool:
@@ -296,7 +302,8 @@ def draw_slices(ax: Any, pair: PairFunction, along: int, **line: Any) -> list[An
     else:
         finish_bars(ax, whole, kept)
         fit_labels(ax)
-    ax.set_xlabel("\n".join(filter(None, [shortened(own.name, 40), ax.get_xlabel()])))
+    n_drawn = len(own.weights) - 1 if kept is None else len(kept)
+    ax.set_xlabel(_title(own, n_drawn), fontsize="medium", color="black")
     return drawn
 
 

@@ -85,6 +85,17 @@ class TestEntries:
         assert without <= found
         assert not with_ & found
 
+    def test_what_keeps_another_plan_away_has_an_effect(self):
+        X, y = rows(3000)
+        assert "ensemble" not in idle(RGBMRegressor(ensemble=False).plan(X, y))
+        assert "ensemble" in idle(RGBMRegressor(ensemble=False, max_iter=50).plan(X, y))
+        short = {"max_iter": 50, "gram_memory": 1000}
+        assert "gram_memory" not in idle(RGBMRegressor(**short).plan(X, y))
+        assert "gram_memory" in idle(RGBMRegressor(**short, step="newton").plan(X, y))
+        three = np.digitize(y, [-0.5, 0.5])
+        assert "gram_memory" not in idle(RGBMClassifier(gram_memory=1000).plan(X, three))
+        assert "gram_memory" in idle(RGBMClassifier().plan(X, three))
+
     def test_why_there_is_one_run(self, tmp_path):
         X, y = rows()
         whys = {

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from ..._core.team import Team
 from ...learners.leaves import Leaves, divided
 from ...losses import Loss
-from ...steps import LineSearch
+from ...steps import ConstantRule, LineSearch, SearchRule
 from .leaf_rows import LeafRows
 from .leaf_search import LeafRule
 from .newton_leaves import NewtonRule
-from .step_length import ConstantRule, SearchRule
 
 Vector = NDArray[np.float64]
 

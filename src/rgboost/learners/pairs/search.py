@@ -347,7 +347,7 @@ def score_all(left, left_w, low_g, low_h, light, out):
 def add_scores(ll, below, left, total, ll_w, below_w, left_w, total_w, light, first, out):
     """sum_q S_q^2 / W_q for neighbouring cuts of h; a light quadrant stays at zero. One division
     for the two quadrants on each side of h."""
-    one = 1.0 / total_w  # products of weights neither overflow nor vanish
+    one = 1.0 / np.float64(total_w)  # products of weights neither overflow nor vanish
     for u in range(out.shape[0]):
         a, aw = ll[u], one * ll_w[u]
         b, bw = left - a, one * left_w - aw

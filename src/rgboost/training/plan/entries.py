@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -30,9 +30,16 @@ _RULES = {
 _IN_WAYS = {**{name: name for name in _RULES}, "n_iter_no_change": "patience"}
 
 
-def make_entries(case: Case, plan: Plan, judged: str, pairs: tuple[Any, str]) -> tuple[Entry, ...]:
+def make_entries(
+    case: Case,
+    plan: Plan,
+    judged: str,
+    pairs: tuple[Any, str],
+    decides: Callable[[str, Any], bool],
+) -> tuple[Entry, ...]:
     """An entry for each parameter that says something about the model, and ``n_runs``. ``pairs``
-    are the value of ``interactions`` and why."""
+    are the value of ``interactions`` and why; ``decides`` tells whether the plan would be another
+    one with another value of a parameter."""
     found = []
     for name in ORDER:
         given = case.parameters[name]
@@ -42,7 +49,7 @@ def make_entries(case: Case, plan: Plan, judged: str, pairs: tuple[Any, str]) ->
             value, why = pairs
         elif auto:
             value, why = _resolved(name, case, plan, judged)
-        idle = no_effect(name, case, plan)
+        idle = no_effect(name, case, plan, decides)
         if idle is not None:
             why = f"no effect: {idle}"
         found.append(Entry(name, _plain(value), "auto" if auto else "given", why))
@@ -132,21 +139,24 @@ def _either(values: Any) -> Any:
     return distinct[0] if len(distinct) == 1 else " or ".join(str(_plain(v)) for v in distinct)
 
 
-def no_effect(name: str, case: Case, plan: Plan) -> str | None:
-    """Why a setting has no effect in a plan; None if it has one."""
+def no_effect(name: str, case: Case, plan: Plan, decides: Callable[[str, Any], bool]) -> str | None:
+    """Why a setting has no effect in a plan; None if it has one, if only that of keeping another
+    plan away."""
     ways, first = plan.ways, plan.ways[0]
     engines = {way.engine for way in ways}
     on_model = all(way.engine == "quadratic" or way.newton for way in ways)
     if name == "step" and on_model:
         return "steps are those of the quadratic model of the loss"
     if name == "gram_memory" and engines == {"direct"} and plan.cv_engine != "gram":
-        return "no statistics are kept"
+        given = case.gram_memory is not None
+        return None if given and decides(name, None) else "no statistics are kept"
     if name == "validation_fraction" and plan.judge != rules.HELD:
         return "no rows are held out"
     if name in ("n_iter_no_change", "tol") and first.patience is None:
         return "nothing stops the run early"
     if name in ("cv", "ensemble") and plan.judge not in (rules.MEAN, rules.FOLDS):
-        return "there is no cross-validation"
+        one = name == "ensemble" and not case.ensemble and decides(name, True)
+        return None if one else "there is no cross-validation"
     if name in ("max_bins", "binning", "min_weight_fraction_leaf"):
         return "the learner has its own" if isinstance(case.learner, LearnerFamily) else None
     if name == "interaction_constraints" and given_but_idle(case, plan):

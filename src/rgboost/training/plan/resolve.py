@@ -50,7 +50,10 @@ def resolve(parameters: Mapping[str, Any], facts: Facts) -> Plan:
         ways = [one]
     plan = Plan(judge.value, (), tuple(considered), [], tuple(ways), cv_engine, int(memory))
     plan.pairs, interactions, why = plan_pairs(case, plan.judge, plan.mean)
-    plan.entries = make_entries(case, plan, judge.why, (interactions, why))
+    plan.entries = make_entries(
+        case, plan, judge.why, (interactions, why),
+        lambda name, usual: resolve({**parameters, name: usual}, facts).ways != plan.ways,
+    )  # fmt: skip
     return plan
 
 

@@ -187,7 +187,9 @@ class Default:
         else:
             X, y = self.load(return_X_y=True)
         held = np.arange(len(y)) % 3 == 1
-        model = estimator(self.labels)(random_state=SEED, n_jobs=n_jobs, **self.settings)
+        model = estimator(self.labels)(
+            random_state=SEED, n_jobs=n_jobs, interactions=0, **self.settings
+        )
         model.fit(X[~held], y[~held])
         if estimator(self.labels) is RGBMClassifier:
             chance = model.predict_proba(X[held])

@@ -201,7 +201,7 @@ def test_a_plan_that_expected_fewer_splits(monkeypatch):
     X, y = rows(12_000)
     model = RGBMRegressor(random_state=0, gram_memory=8_000_000).fit(X, y)
     assert "quadratic" in model.trace_.engine
-    fit = RGBMRegressor(random_state=0, gram_memory=8_000_000)
+    fit = RGBMRegressor(random_state=0, gram_memory=8_000_000, interactions=0)
     real = costs.Work.gram_bytes
     monkeypatch.setattr(costs.Work, "gram_bytes", lambda *args: 0.1 * real(*args))
     fit.fit(X, y)

@@ -125,7 +125,8 @@ class TestEstimators:
         model = RGBMRegressor(random_state=0)
         plan = model.plan(X, y)
         fitted = model.fit(X, y)
-        assert str(fitted.plan_) == str(plan)
+        told = str(fitted.plan_).partition("\n\nevents")[0]  # what came of pairs
+        assert told == str(plan)
         assert fitted.trace_.n_runs == plan.ways[0].n_runs
         assert fitted.n_iter_ < plan.ways[0].n_iter
 

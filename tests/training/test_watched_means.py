@@ -31,7 +31,7 @@ def test_seconds_go_on_from_stretch_to_stretch():
     X, y, _ = data(1500)
     seen = []
     model = RGBMClassifier(
-        selection="learners", random_state=0, callbacks=[lambda p: seen.append(p)]
+        selection="learners", random_state=0, interactions=0, callbacks=[lambda p: seen.append(p)]
     ).fit(X, y)
     assert (np.diff([progress.iteration for progress in seen]) > 0).all()
     assert (np.diff([progress.seconds for progress in seen]) > 0).all()

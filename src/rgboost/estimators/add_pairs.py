@@ -47,13 +47,16 @@ def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFi
 
 
 def rows_for_pairs(job: Job, done: Done, given: Settings) -> Rows:
-    """The rows of the fit of curves, with what the curves say of them."""
-    boosted, n_jobs = done.boosted, given["n_jobs"]
+    """The rows of the fit of curves, with what the curves say of them. Labels and scores are less
+    the centre of the fit: far from zero, they would lose what tells them apart."""
+    boosted, n_jobs, models = done.boosted, given["n_jobs"], done.boosted.run_models()
+    centre = boosted.centre
     if boosted.trace.n_runs > 1:
         folds = with_folds(job, given)
         X, offset = folds["X"], folds["offset"]
-        scores = [with_offset(one.score(X, n_jobs), offset) for one in boosted.run_models()]
-        return Rows(X, folds["y"], folds["weight"], folds["fold"], np.array(scores), None)
+        scores = [with_offset(one.score(X, n_jobs), offset) for one in models]
+        y = folds["y"] - centre
+        return Rows(X, y, folds["weight"], folds["fold"], np.array(scores), None)
     rows = job.rows
     if job.plan.judge == HELD:
         rows = hold_out(rows, job.parameters["validation_fraction"], job.seeds[1])
@@ -64,6 +67,7 @@ def rows_for_pairs(job: Job, done: Done, given: Settings) -> Rows:
         offset = None if offset is None else offset[kept]
     assert rows.validation is not None
     held: Validation = rows.validation.with_positive_weight()
-    known: Any = with_offset(boosted.model.score(held.X, n_jobs), held.offset)
-    scores = with_offset(boosted.model.score(X, n_jobs), offset)
-    return Rows(X, y, weight, None, scores, replace(held, offset=known))
+    known: Any = with_offset(models[0].score(held.X, n_jobs), held.offset)
+    scores = with_offset(models[0].score(X, n_jobs), offset)
+    held = replace(held, y=held.y - centre, offset=known)
+    return Rows(X, y - centre, weight, None, scores, held)

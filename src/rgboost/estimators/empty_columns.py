@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from ..data.sparse_columns import filled_columns
 from ..training import Boosted, Trace
 
-_BY_COLUMN = ("groups", "feature_weights", "always_features", "monotone_constraints")
+_BY_COLUMN = (
+    "groups",
+    "feature_weights",
+    "always_features",
+    "monotone_constraints",
+    "interaction_constraints",
+)
 
 
 def columns_to_fit(estimator: Any, X: Any, resume: Any) -> NDArray[np.int64] | None:
@@ -29,6 +35,8 @@ def columns_to_fit(estimator: Any, X: Any, resume: Any) -> NDArray[np.int64] | N
     if any(getattr(one, "needs_one_run", False) for one in estimator.callbacks or ()):
         return None
     if not (isinstance(estimator.learner, str) and isinstance(estimator.selection, str)):
+        return None
+    if not isinstance(estimator.interactions, str | int):  # a list of pairs
         return None
     if not isinstance(estimator.subset_size, str | float) or estimator.input_.categorical.any():
         return None

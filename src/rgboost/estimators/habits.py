@@ -38,9 +38,7 @@ _REMEDIES: dict[str, tuple[str, ...]] = {
         "categorical_feature", "cat_features", "enable_categorical",
     ),
     "use monotone_constraints": ("monotonic_cst",),
-    "leave it out: the model has no interactions": (
-        "interaction_constraints", "interaction_cst", "interactions",
-    ),
+    "use interaction_constraints": ("interaction_cst",),
     "use class_weight of RGBMClassifier": ("scale_pos_weight", "is_unbalance"),
     "use n_jobs": ("nthread", "num_threads", "thread_count"),
     "use random_state": ("seed", "random_seed"),

@@ -46,7 +46,7 @@ BLOCK_ENTRIES = 1 << 20
 
 @dataclass
 class Rows:
-    """Rows that pairs are fitted to. ``scores`` are those of the curves: of every run (runs, rows[,
+    """Rows that pairs are fitted to, labels and scores less the same number. ``scores`` are those of the curves: of every run (runs, rows[,
     classes]) where there are folds, else (rows[, classes]). ``validation`` has the scores of its
     rows as offset."""
 
@@ -184,16 +184,11 @@ class PairStage:
             smooth=True,
             constraints=self.monotone,
         )
-        centre = float(np.median(rows.y)) if self.loss.translation_invariant else 0.0
-        where: dict[str, Any] = {"fold": rows.fold, "run_scores": rows.scores - centre}
+        where: dict[str, Any] = {"fold": rows.fold, "run_scores": rows.scores}
         if rows.fold is None:
-            assert rows.validation is not None
-            held = replace(rows.validation, y=rows.validation.y - centre)
-            where = {"offset": rows.scores - centre, "validation": held}
-            assert held.offset is not None
-            where["validation"] = replace(held, offset=held.offset - centre)
+            where = {"offset": rows.scores, "validation": rows.validation}
         return boost(
-            rows.X, rows.y - centre, weight=rows.weight, loss=self.loss, learner=family,
+            rows.X, rows.y, weight=rows.weight, loss=self.loss, learner=family,
             selection=RandomGroups(min(plan.subset_size, len(pairs))), step=plan.step,
             n_iter=plan.n_iter, learning_rate=plan.learning_rate, start_score=0.0,
             early_stopping=EarlyStopping(plan.patience, self.tol), engine="direct",
@@ -235,7 +230,8 @@ class Judged:
         total = weight.sum()
         gain = before[:, None] - after
         mean_gain = weight @ gain / total
-        spread = np.sqrt(weight**2 @ (gain - mean_gain) ** 2) / total
+        scale = float(np.abs(gain).max()) or 1.0  # squares of very large numbers exist, too
+        spread = scale * np.sqrt(weight**2 @ ((gain - mean_gain) / scale) ** 2) / total
         loss = float(weight @ before / total)
         return cls(stage, boosted, order, counts, loss - mean_gain, mean_gain, spread, loss)
 

@@ -68,5 +68,5 @@ def no_stages() -> AttributeError:
     """The error of somebody who asks a model with pairs for its stages."""
     return AttributeError(
         "a model with pairs of features has no stages: what its pairs share with single features "
-        "was moved to the curves of these; fit with interactions=None for staged predictions."
+        "was moved to the curves of these; fit with interactions=0 for staged predictions."
     )

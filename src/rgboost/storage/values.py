@@ -53,7 +53,9 @@ _LAST_LETTER = 0x10FFFF
 def stored_classes() -> dict[str, type]:
     """The classes whose objects can be stored: losses, rules and families of this package, and
     what a fitted estimator consists of."""
-    found: dict[str, type] = {kind.__name__: kind for kind in (learners.Monotone, *CHECKED)}
+    found: dict[str, type] = {
+        kind.__name__: kind for kind in (learners.Monotone, learners.Pairs, *CHECKED)
+    }
     for module, base in (
         (losses, losses.Loss),
         (selection, selection.SelectionRule),

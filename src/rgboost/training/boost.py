@@ -74,7 +74,8 @@ class Boosted:
     events: tuple[str, ...] = ()
     """What changed on the way: an engine that ran out of memory, and the one that went on."""
     starts: tuple[Any, ...] = ()
-    """Where each of the runs started from."""
+    """Where each of the runs started from, counted from ``centre``."""
+    centre: float = 0.0
 
     def run_path(self, k: int) -> Path:
         """The choices of one of the runs until the best iteration, as those of its own model."""
@@ -85,7 +86,7 @@ class Boosted:
         return Path(choices)
 
     def run_models(self) -> list[Additive]:
-        """The models that the model is the mean of."""
+        """The models that the model is the mean of, as scores less ``centre``."""
         paths = (self.run_path(k) for k in range(self.trace.n_runs))
         return [
             self.prepared.model(path, start) for path, start in zip(paths, self.starts, strict=True)
@@ -312,7 +313,7 @@ def outcome(
     model = problem.prepared.model(trace.path(best), problem.centre + driver.start)
     return Boosted(
         model, trace, problem.prepared, best, interrupted, state, driver.asked_to_stop,
-        tuple(driver.events), tuple(problem.centre + start for start in driver.starts),
+        tuple(driver.events), tuple(driver.starts), problem.centre,
     )  # fmt: skip
 
 

@@ -50,6 +50,8 @@ def _about(estimator: Any, as_json: bool) -> None:
         "estimator": type(estimator).__name__,
         "loss": repr(estimator.loss_),
         "features": estimator.n_features_in_,
+        "curves": sum(len(term) == 1 for term in estimator.term_features_),
+        "pairs": sum(len(term) == 2 for term in estimator.term_features_),
         "weak-learners": estimator.n_learners_,
         "best iteration": f"{estimator.best_iteration_:,} of {estimator.n_iter_:,}",
         "engine": estimator.trace_.engine,

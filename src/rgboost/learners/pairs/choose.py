@@ -94,9 +94,10 @@ class PairSearch:
         left = found.left[j].copy()
         find_leaves(arrays.codes, g, h, left, self._leaf)
         sets = np.zeros((2, self.set_bytes), np.uint8)
-        for axis in range(2 if h >= 0 else 1):
-            bits = np.packbits(left[axis] == 1, bitorder="little")
-            sets[axis] = bits[: self.set_bytes]
+        for axis, g_or_h in enumerate((g, h) if h >= 0 else (g,)):
+            inside = left[axis, : arrays.n_values[g_or_h] + 1] == 1
+            bits = np.packbits(inside, bitorder="little")
+            sets[axis, : len(bits)] = bits
         learner = int(found.learner[j])
         leaves = self._leaves(found, j, k, learner)
         return PairChoice(learner, (g, h), left, sets, leaves)

@@ -19,10 +19,11 @@ def screen_pairs(
     pair explains: <b, r>^2 / <r, r>."""
     found = make_found(len(arrays.pairs), len(residual))
     weighted = len(arrays.weight) > 0
-    squares = residual**2 / arrays.weight if weighted else residual**2
-    total = float(squares.sum())
-    if total == 0.0:
+    largest = float(np.abs(residual).max(initial=0.0))
+    if largest == 0.0:
         return np.zeros(len(arrays.pairs))
+    residual = residual / largest  # squares of very large and very small ones exist, too
+    total = float((residual**2 / arrays.weight if weighted else residual**2).sum())
     noise = 0.0
     if arrays.row_weight > 0.0:
         noise = residual_noise(

@@ -111,6 +111,12 @@ def training_of(
         raise ValueError(
             "certificates are for models with one score a row; this one has more than two classes."
         )
+    model = getattr(fitted, "model_", getattr(fitted, "model", None))
+    if getattr(getattr(model, "wide", None), "pairs", None) is not None:
+        raise ValueError(
+            "certificates are bounds against all combinations of stumps, and this model has pairs "
+            "of features; fit it with interactions=0."
+        )
     if isinstance(fitted, Boosted):
         loss = getattr(fitted, "loss", None) if loss is None else loss
         if loss is None:

@@ -62,7 +62,7 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
         return "the learner is a family of weak-learners of its own, which says what is fitted"
     if case.facts.goes_on is not None:
         return case.facts.goes_on
-    if judge == rules.NUMBER:
+    if not isinstance(case.max_iter, str):
         return "max_iter is a number, and rows that are held out tell how many rounds pairs take"
     if judge == rules.FEW:
         return "there are too few rows to hold some out"

@@ -119,7 +119,8 @@ class Estimated:
         if self.held:
             fit |= {"X_val": rest.X, "y_val": rest.y}
             fit |= {"sample_weight_val": rest.weight} if self.weighted else {}
-        settings = dict(random_state=SEED, gram_memory=MEMORY, n_jobs=n_jobs) | self.settings
+        settings = dict(random_state=SEED, gram_memory=MEMORY, n_jobs=n_jobs, interactions=0)
+        settings |= self.settings
         if self.copies > 1:
             settings["cv"] = LeaveOneGroupOut()
             fit["groups"] = np.repeat(np.arange(self.copies), self.n)

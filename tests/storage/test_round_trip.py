@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 import rgboost
 from rgboost import Dictionary, RGBMClassifier, RGBMRegressor, Stumps, Trace
-from rgboost.learners import Monotone
+from rgboost.learners import Monotone, Pairs
 from rgboost.losses import (
     AbsoluteError,
     Exponential,
@@ -282,6 +282,7 @@ OBJECTS = [
     RandomLearnersAndAlways(2, ("a", 1)), RandomThresholds(7),
     ConstantStep(), ConstantStep(1 / 3), LineSearch(), LeafSearch(), NewtonStep(2.0), NewtonGain(),
     Stumps("signed", None, "hybrid", (1, 2)), Monotone(Stumps(), {"a": 1}),
+    Pairs([("a", 1)], stumps=True, max_bins=9, constraints={"a": 1}),
 ]  # fmt: skip
 
 

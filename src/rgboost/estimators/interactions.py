@@ -46,9 +46,9 @@ BLOCK_ENTRIES = 1 << 20
 
 @dataclass
 class Rows:
-    """Rows that pairs are fitted to, labels and scores less the same number. ``scores`` are those of the curves: of every run (runs, rows[,
-    classes]) where there are folds, else (rows[, classes]). ``validation`` has the scores of its
-    rows as offset."""
+    """Rows that pairs are fitted to, labels and scores less the same number. ``scores`` are those
+    of the curves: of every run (runs, rows[, classes]) where there are folds, else (rows[,
+    classes]). ``validation`` has the scores of its rows as offset."""
 
     X: Any
     y: Vector

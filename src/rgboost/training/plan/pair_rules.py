@@ -33,7 +33,7 @@ PAIRS_IN_J = 16
 BINS_OF_MANY, BINS_OF_FEW, ROWS_OF_FEW = 128, 64, 5_000
 PAIR_STEPS = 0.5
 PAIR_PATIENCE, MOST_PAIR_ROUNDS = 100, 20_000
-LEAST_SHARE, LEAST_ROWS = 0.001, 20
+LEAST_SHARE, LEAST_ROWS = 0.005, 50
 """Of a quadrant, a lighter one stays at zero: the share of the weight, or that of so many rows if
 it is less."""
 

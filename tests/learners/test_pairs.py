@@ -39,7 +39,7 @@ def searched(prepared, residual, columns=None, learners=None):
     with Team(1) as team:
         team.run(
             search_pairs, prepared.arrays, columns, learners is not None, first, listed, residual,
-            0.0, found,
+            0, residual.shape[1], 0.0, found,
         )  # fmt: skip
     return found
 
@@ -342,6 +342,27 @@ def test_the_same_bits_for_any_number_of_threads():
     for other in fits[1:]:
         np.testing.assert_array_equal(fits[0].trace.train_loss, other.trace.train_loss)
         np.testing.assert_array_equal(fits[0].trace.choices, other.trace.choices)
+
+
+@pytest.mark.parametrize("step", [ConstantStep(), NewtonStep()])
+def test_a_search_on_some_rows_has_the_values_of_all(step):
+    X, rng = made(n=1000, missing=True)
+    y = np.where(np.nan_to_num(X[:, 0] * X[:, 1]) + 3 * rng.normal(size=1000) > 6, 1.0, -1.0)
+    common = dict(
+        loss=Logistic(), learner=Pairs(stumps=True, search_rows=200, categorical=(3,), smooth=True),
+        selection=RandomGroups(4), step=step, learning_rate=0.5, random_state=0,
+    )  # fmt: skip
+    fit = boost(X, y, n_iter=40, **common)
+    assert (np.diff(fit.trace.train_loss) < 0).all()
+    score = fit.model.score(X)
+    assert fit.trace.train_loss[-1] == pytest.approx(Logistic().value(y, score).mean(), rel=1e-10)
+    half = boost(X, y, n_iter=17, keep_state=True, **common)
+    rest = boost(X, y, n_iter=40, resume=half.state, **common)
+    np.testing.assert_array_equal(fit.trace.train_loss, rest.trace.train_loss)
+    if isinstance(step, ConstantStep):
+        least = fit.trace.choices["gradient_norm"] ** 2 / (2 * Logistic().smoothness)
+        losses = fit.trace.train_loss * len(y)
+        assert (losses[1:] <= losses[:-1] - 0.749 * least).all()  # rate (2 - rate) of it
 
 
 def test_categories_that_act_with_a_number_are_found():

@@ -34,7 +34,6 @@ def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFi
         together=job.parameters["interaction_constraints"],
         seed=job.seeds[0],
         n_jobs=given["n_jobs"],
-        tol=job.parameters["tol"],
         listeners=job.listeners,
     )
     try:

@@ -104,7 +104,6 @@ class PairStage:
     """Sets of features that may act together; None: all may."""
     seed: int
     n_jobs: int
-    tol: float
     listeners: list[Any]
 
     def run(self, curves: Any) -> PairFit:
@@ -183,6 +182,7 @@ class PairStage:
             min_weight_fraction_leaf=plan.least_share,
             smooth=True,
             constraints=self.monotone,
+            search_rows=plan.search_rows,
         )
         where: dict[str, Any] = {"fold": rows.fold, "run_scores": rows.scores}
         if rows.fold is None:
@@ -191,7 +191,7 @@ class PairStage:
             rows.X, rows.y, weight=rows.weight, loss=self.loss, learner=family,
             selection=RandomGroups(min(plan.subset_size, len(pairs))), step=plan.step,
             n_iter=plan.n_iter, learning_rate=plan.learning_rate, start_score=0.0,
-            early_stopping=EarlyStopping(plan.patience, self.tol), engine="direct",
+            early_stopping=EarlyStopping(plan.patience, plan.tol), engine="direct",
             random_state=self.seed, n_jobs=self.n_jobs, callbacks=self.listeners, **where,
         )  # fmt: skip
 

@@ -107,6 +107,10 @@ class Prepared(ABC):
         `leaves_of`."""
         raise NotImplementedError(f"{type(self).__name__} has no leaves")
 
+    search_rows: int | None = None
+    """Rows that a search of `searcher` looks at, the next ones every time; None: all. Rows are then
+    in a random order."""
+
     def leaves_of(self, arrays: Any, choice: Any) -> NDArray[np.uint8]:
         """The leaf of every row of ``arrays``."""
         raise NotImplementedError(f"{type(self).__name__} has no leaves")

@@ -77,20 +77,29 @@ class LeafRuns(Runs):
     def _begin(self) -> Iterator[Run]:
         problem, generators = self.problem, self.problem.generators()
         if problem.fold is None:
-            arrays, held_arrays = problem.prepared.arrays, problem.held_arrays
-            yield self._run(
-                arrays, problem.rows, held_arrays, problem.held_rows, problem.start,
-                next(generators), None, None,
-            )  # fmt: skip
+            rng, rows, arrays = next(generators), problem.rows, problem.prepared.arrays
+            if self._by_pieces(len(rows.y)):
+                order = mixed(np.arange(len(rows.y)))
+                arrays, _ = problem.prepared.on_some_rows(order, rows.take(order).weight, order[:0])
+                rows = rows.take(order)
+            held = problem.held_arrays, problem.held_rows
+            yield self._run(arrays, rows, *held, problem.start, rng, None, None)
             return
         for k, rng in enumerate(generators):
             train, others = np.flatnonzero(problem.fold != k), np.flatnonzero(problem.fold == k)
+            if self._by_pieces(len(train)):
+                train = mixed(train)
             rows, held = problem.rows.take(train), problem.rows.take(others)
             arrays, held_arrays = problem.prepared.on_some_rows(train, rows.weight, others)
             start = start_of(problem.loss, rows, None) if problem.best_start else problem.start
             known = None if problem.run_scores is None else problem.run_scores[k]
             scores = (None, None) if known is None else (known[train], known[others])
             yield self._run(arrays, rows, held_arrays, held, start, rng, *scores)
+
+    def _by_pieces(self, n_rows: int) -> bool:
+        """Whether a search looks at some of the rows."""
+        most = self.problem.prepared.search_rows
+        return most is not None and n_rows > most
 
     def _run(
         self, arrays: Any, rows: RowSet, held_arrays: Any, held: RowSet, start: Any,
@@ -135,10 +144,17 @@ class LeafRuns(Runs):
     def keep(self) -> Arrays:
         state = self.runs[0].state
         sides = (("train", state.rows.rows), ("held", state.held.rows))
-        return {f"{name}_{field}": getattr(r, field).copy() for name, r in sides for field in KEPT}
+        kept = {f"{name}_{field}": getattr(r, field).copy() for name, r in sides for field in KEPT}
+        return kept | {"searches": np.array([state.search.done])}
 
     def restore(self, kept: Arrays) -> None:
         state = self.runs[0].state
+        state.search.done = int(kept["searches"][0])
         for name, rows in (("train", state.rows.rows), ("held", state.held.rows)):
             for field in KEPT:
                 getattr(rows, field)[:] = kept[f"{name}_{field}"]
+
+
+def mixed(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same rows in a random order, always the same one."""
+    return np.random.default_rng(0).permutation(rows)

@@ -11,7 +11,7 @@ from ..._core.team import Team
 from ...selection import Subsets
 from ..credibility import residual_noise
 from ..kernels import TIE
-from ..leaves import Leaves
+from ..leaves import Leaves, divided
 from .axes import WITH_MISSING
 from .isotone import keep_order
 from .search import (
@@ -22,6 +22,7 @@ from .search import (
     make_found,
     order_values,
     search_pairs,
+    sum_leaves,
 )
 
 Vector = NDArray[np.float64]
@@ -52,8 +53,13 @@ class PairChoice(NamedTuple):
 class PairSearch:
     """The search of one run, with memory to work with."""
 
-    def __init__(self, arrays: PairArrays, n_outputs: int, set_bytes: int) -> None:
+    def __init__(
+        self, arrays: PairArrays, n_outputs: int, set_bytes: int, search_rows: int | None
+    ) -> None:
         self.arrays = arrays
+        self.size = min(arrays.n_rows, search_rows or arrays.n_rows)
+        """Rows that a search looks at: the next ones at every iteration, which are at random."""
+        self.done = 0
         self.n_outputs = n_outputs
         self.set_bytes = set_bytes
         self._found: Found | None = None
@@ -79,16 +85,23 @@ class PairSearch:
             )
         team.run(
             search_pairs, arrays, columns, subsets.restricted, first, subsets.learners, residual,
-            noise, found,
+            *self._rows(), noise, found,
         )  # fmt: skip
         scores = found.score[: len(columns)]
         top = scores.max()
         if top < 0.0:
             return PairChoice(-1)
         j = int(np.argmax(scores >= top * (1.0 - TIE)))  # columns ascend: the smallest index
-        return self._choice(found, j, int(columns[j]))
+        return self._choice(found, j, int(columns[j]), residual)
 
-    def _choice(self, found: Found, j: int, k: int) -> PairChoice:
+    def _rows(self) -> tuple[int, int]:
+        """The rows of this iteration: pieces of all rows in turn."""
+        pieces = -(-self.arrays.n_rows // self.size)
+        piece, self.done = self.done % pieces, self.done + 1
+        lo = min(piece * self.size, self.arrays.n_rows - self.size)
+        return lo, lo + self.size
+
+    def _choice(self, found: Found, j: int, k: int, residual: Vector) -> PairChoice:
         arrays = self.arrays
         g, h = (int(one) for one in arrays.pairs[k])
         left = found.left[j].copy()
@@ -99,15 +112,20 @@ class PairSearch:
             bits = np.packbits(inside, bitorder="little")
             sets[axis, : len(bits)] = bits
         learner = int(found.learner[j])
-        leaves = self._leaves(found, j, k, learner)
+        leaves = self._leaves(found, j, k, learner, residual)
         return PairChoice(learner, (g, h), left, sets, leaves)
 
-    def _leaves(self, found: Found, j: int, k: int, learner: int) -> Leaves:
-        """Sums in the quadrants; light ones stay at zero, and constraints are kept."""
+    def _leaves(self, found: Found, j: int, k: int, learner: int, residual: Vector) -> Leaves:
+        """Sums in the quadrants, over all rows; light ones stay at zero, and constraints are
+        kept."""
         arrays = self.arrays
         light = max(arrays.lightest, EMPTY * arrays.total_weight)
         weights = found.weights[j].copy()
         raw, sums = found.raw[j].copy(), found.sums[j].copy()
+        if self.size < arrays.n_rows:
+            share = np.where(raw == 0.0, 1.0, divided(sums, raw))
+            raw = sum_leaves(residual, self._leaf, 4)
+            sums = raw * share
         raw[weights <= light] = sums[weights <= light] = 0.0
         sign_g, sign_h = self._signs(k, learner - int(arrays.offsets[k]))
         if not (sign_g or sign_h):

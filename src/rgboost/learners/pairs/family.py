@@ -65,6 +65,9 @@ class Pairs(LearnerFamily):
     interaction_constraints : list of sets of features, or None
         Features that may act together.
     constraints : as ``monotone_constraints`` of the estimators, or None.
+    search_rows : int or None
+        The best weak-learner of J is looked for on so many rows, others at every iteration; its
+        values are those of all rows. None: on all rows.
     cuts : bins that somebody made before, or None.
 
     Ties go to the pair that comes first, then to the smaller thresholds.
@@ -81,6 +84,7 @@ class Pairs(LearnerFamily):
     max_categories: int = MOST_BINS - 1
     interaction_constraints: Any = None
     constraints: Any = None
+    search_rows: int | None = None
     cuts: MixedCuts | None = None
     accepts_missing: ClassVar[bool] = True
     free_leaves: ClassVar[bool] = True  # type: ignore[misc]
@@ -99,6 +103,8 @@ class Pairs(LearnerFamily):
                 "there are four quadrants."
             )
         check_count(self.min_frequency, "min_frequency", at_least=1)
+        if self.search_rows is not None:
+            check_count(self.search_rows, "search_rows", at_least=1)
         if check_count(self.max_categories, "max_categories", at_least=2) > MOST_BINS - 1:
             raise ValueError(
                 f"max_categories={self.max_categories} is too large for pairs; use at most "
@@ -140,7 +146,9 @@ class Pairs(LearnerFamily):
         by_column = groups_of_columns(groups, columns, n_features, names)
         layout = Layout.make(arrays.offsets, by_column)
         cells = 2.0 * X.shape[0] * len(columns)
-        return PreparedPairs(arrays, layout, cells, cuts, columns, axes, n_features)
+        return PreparedPairs(
+            arrays, layout, cells, cuts, columns, axes, n_features, self.search_rows
+        )
 
     def _columns(self, n_features: int, names: Any) -> Columns:
         if isinstance(self.pairs, str):
@@ -249,6 +257,7 @@ class PreparedPairs(Prepared):
     columns_: Columns
     axes: NDArray[np.int64]
     n_features: int
+    search_rows: int | None
 
     free_leaves = True
     by_leaves = True
@@ -294,7 +303,7 @@ class PreparedPairs(Prepared):
         return mine, whole._replace(codes=np.take(whole.codes, others, axis=1), n_rows=len(others))
 
     def searcher(self, arrays: PairArrays, n_outputs: int) -> PairSearch:
-        return PairSearch(arrays, n_outputs, self.set_bytes)
+        return PairSearch(arrays, n_outputs, self.set_bytes, self.search_rows)
 
     def leaves_of(self, arrays: PairArrays, choice: PairChoice) -> NDArray[np.uint8]:
         leaf = np.empty(arrays.n_rows, np.uint8)

@@ -30,5 +30,17 @@ def screen_pairs(
             residual, arrays.weight, weighted, arrays.row_weight, arrays.total_weight
         )
     columns = np.arange(len(arrays.pairs))
-    team.run(search_pairs, arrays, columns, False, _NONE, _NONE, residual, noise, found)
+    team.run(
+        search_pairs,
+        arrays,
+        columns,
+        False,
+        _NONE,
+        _NONE,
+        residual,
+        0,
+        residual.shape[1],
+        noise,
+        found,
+    )
     return np.maximum(found.score, 0.0) / total

@@ -84,8 +84,11 @@ def make_found(n_columns: int, n_outputs: int) -> Found:
 
 
 @kernel()
-def search_pairs(arrays, columns, restricted, first, learners, residual, noise, found, seat):
-    """Search the columns of J, each by one thread: sums do not depend on how many there are."""
+def search_pairs(
+    arrays, columns, restricted, first, learners, residual, lo, hi, noise, found, seat
+):
+    """Search the columns of J on the residuals of rows lo..hi, each by one thread: sums do not
+    depend on how many there are. Weights are those of all rows."""
     most, cells = 0, 0
     for k in columns:
         most = max(most, arrays.offsets[k + 1] - arrays.offsets[k])
@@ -99,7 +102,7 @@ def search_pairs(arrays, columns, restricted, first, learners, residual, noise, 
         sums = memory[: residual.shape[0] * a * b].reshape((residual.shape[0], a, b))
         sums[:] = 0.0
         for c in range(residual.shape[0]):
-            add_residuals(arrays, g, h, residual[c], sums[c].ravel())
+            add_residuals(arrays, g, h, residual[c], lo, hi, sums[c].ravel())
         listed = learners[first[j] : first[j + 1]] if restricted else learners[:0]
         n = arrays.offsets[k + 1] - arrays.offsets[k]
         gain[:n] = -1.0
@@ -119,14 +122,14 @@ def search_pairs(arrays, columns, restricted, first, learners, residual, noise, 
 
 
 @kernel()
-def add_residuals(arrays, g, h, residual, out):
-    """Sums of residuals in the cells of a pair."""
-    codes_g = arrays.codes[g]
+def add_residuals(arrays, g, h, residual, lo, hi, out):
+    """Sums of the residuals of rows lo..hi in the cells of a pair."""
+    codes_g, residual = arrays.codes[g, lo:hi], residual[lo:hi]
     if h < 0:
         for i in range(residual.shape[0]):
             out[codes_g[i]] += residual[i]
         return
-    codes_h, width = arrays.codes[h], np.uint32(arrays.n_values[h] + 1)
+    codes_h, width = arrays.codes[h, lo:hi], np.uint32(arrays.n_values[h] + 1)
     for i in range(residual.shape[0]):
         out[np.uint32(codes_g[i]) * width + codes_h[i]] += residual[i]
 
@@ -425,3 +428,13 @@ def find_leaves(codes, g, h, left, leaf_out):
             leaf_out[i] = 7 - on_g
         else:
             leaf_out[i] = 3 - 2 * on_g - on_h
+
+
+@kernel()
+def sum_leaves(residual, leaf, n_leaves):
+    """Sums of residuals (outputs, rows) in leaves, (leaves, outputs)."""
+    out = np.zeros((n_leaves, residual.shape[0]))
+    for c in range(residual.shape[0]):
+        for i in range(leaf.shape[0]):
+            out[leaf[i], c] += residual[c, i]
+    return out

@@ -29,10 +29,17 @@ off the loss of held-out rows."""
 STANDARD_ERRORS = 2.0
 """Pairs enter if they take this many standard errors off the loss of held-out rows."""
 
-PAIRS_IN_J = 16
+PAIRS_IN_J, FEWER_IN_J, ROWS_OF_FEWER = 16, 8, 20_000
+"""Groups that an iteration looks at: fewer from so many rows on, where a look takes long."""
 BINS_OF_MANY, BINS_OF_FEW, ROWS_OF_FEW = 128, 64, 5_000
-PAIR_STEPS = 0.5
+PAIR_STEPS, LONG_PAIR_STEPS, ROWS_OF_LONG_STEPS = 0.5, 1.0, 100_000
+"""The learning rate: whole steps from so many rows on, which say more than their noise."""
 PAIR_PATIENCE, MOST_PAIR_ROUNDS = 100, 20_000
+PAIR_TOL, LONG_PAIR_TOL, ROWS_OF_LONG_ROUNDS = 1e-5, 1e-3, 50_000
+"""The least relative fall of the loss of held-out rows in so many rounds that they go on for; more
+from so many rows on, where rounds take long."""
+SEARCH_ROWS = 50_000
+"""Rows that an iteration looks for the best quadrant stump on; its values are those of all rows."""
 LEAST_SHARE, LEAST_ROWS = 0.005, 50
 """Of a quadrant, a lighter one stays at zero: the share of the weight, or that of so many rows if
 it is less."""
@@ -54,6 +61,8 @@ class PairPlan:
     least_share: float
     n_iter: int
     patience: int
+    tol: float
+    search_rows: int
 
 
 def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
@@ -140,18 +149,20 @@ def check_interactions(given: Any, n_features: int) -> tuple[int | None, Any]:
 
 
 def settings(case: Case, count: int | None, given: Any, asked: bool) -> PairPlan:
-    few = case.facts.rows < ROWS_OF_FEW
+    rows = case.facts.rows
     return PairPlan(
         count=count,
         given=given,
         asked=asked,
-        max_bins=BINS_OF_FEW if few else BINS_OF_MANY,
-        subset_size=PAIRS_IN_J,
-        learning_rate=PAIR_STEPS,
+        max_bins=BINS_OF_FEW if rows < ROWS_OF_FEW else BINS_OF_MANY,
+        subset_size=PAIRS_IN_J if rows < ROWS_OF_FEWER else FEWER_IN_J,
+        learning_rate=PAIR_STEPS if rows < ROWS_OF_LONG_STEPS else LONG_PAIR_STEPS,
         step=pair_step(case.facts.loss),
-        least_share=min(LEAST_SHARE, (LEAST_ROWS - 0.5) / case.facts.rows),
+        least_share=min(LEAST_SHARE, (LEAST_ROWS - 0.5) / rows),
         n_iter=MOST_PAIR_ROUNDS,
         patience=PAIR_PATIENCE,
+        tol=PAIR_TOL if rows < ROWS_OF_LONG_ROUNDS else LONG_PAIR_TOL,
+        search_rows=SEARCH_ROWS,
     )
 
 

@@ -82,19 +82,19 @@ class LeafRuns(Runs):
                 order = mixed(np.arange(len(rows.y)))
                 arrays, _ = problem.prepared.on_some_rows(order, rows.take(order).weight, order[:0])
                 rows = rows.take(order)
-            held = problem.held_arrays, problem.held_rows
-            yield self._run(arrays, rows, *held, problem.start, rng, None, None)
+            others = problem.held_arrays, problem.held_rows
+            yield self._run(arrays, rows, *others, problem.start, rng, None, None)
             return
         for k, rng in enumerate(generators):
-            train, others = np.flatnonzero(problem.fold != k), np.flatnonzero(problem.fold == k)
+            train, held = np.flatnonzero(problem.fold != k), np.flatnonzero(problem.fold == k)
             if self._by_pieces(len(train)):
                 train = mixed(train)
-            rows, held = problem.rows.take(train), problem.rows.take(others)
-            arrays, held_arrays = problem.prepared.on_some_rows(train, rows.weight, others)
+            rows, held_rows = problem.rows.take(train), problem.rows.take(held)
+            arrays, held_arrays = problem.prepared.on_some_rows(train, rows.weight, held)
             start = start_of(problem.loss, rows, None) if problem.best_start else problem.start
             known = None if problem.run_scores is None else problem.run_scores[k]
-            scores = (None, None) if known is None else (known[train], known[others])
-            yield self._run(arrays, rows, held_arrays, held, start, rng, *scores)
+            scores = (None, None) if known is None else (known[train], known[held])
+            yield self._run(arrays, rows, held_arrays, held_rows, start, rng, *scores)
 
     def _by_pieces(self, n_rows: int) -> bool:
         """Whether a search looks at some of the rows."""

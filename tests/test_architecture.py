@@ -22,14 +22,15 @@ LAYERS = {
     "data/input": "labels names frames schema",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
-    "engines": "problem curvature run_pool base direct gram quadratic",
+    "engines": "problem curvature run_pool base direct leaves gram quadratic",
     "engines/direct": """equal_rows line_search step_length leaf_search newton_leaves loop
-        few_rows_loop python_loss softmax_step softmax_loop outputs runs leaf_rows leaf_steps
-        leaf_runs""",
+        few_rows_loop python_loss softmax_step softmax_loop outputs runs""",
+    "engines/leaves": "rows steps runs",
     "engines/gram": "search loop class_search class_loop family gram_rows runs",
     "engines/quadratic": "runs class_runs",
     "estimators": """documents habits routing class_weight empty_columns holdout folds carry_out
-        interactions add_pairs rows fitted_model convergence base classifier regressor loading""",
+        pairs rows fitted_model convergence base classifier regressor loading""",
+    "estimators/pairs": "rows judge stage add",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
     "explain": """scale heat_map pictures shape_function pair_function global_explanation
@@ -37,7 +38,7 @@ LAYERS = {
     "learners": """kernels credibility leaves base splits stump_statistics dense_stumps
         sparse_stumps mixed_splits mixed_stumps some_rows class_sums dictionary prepared_mixed
         stumps monotone pairs""",
-    "learners/pairs": "axes isotone levels columns search tables choose screen family",
+    "learners/pairs": "axes isotone levels columns score search tables choose screen family",
     "losses": """kernels conjugates base log_link squared huber log_cosh quantile absolute
         exponential softmax logistic poisson gamma tweedie ridged""",
     "losses/conjugates": "base closed_forms ridged logistic",

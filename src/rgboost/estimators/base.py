@@ -26,7 +26,6 @@ from ..training import LogProgress, ProgressBar, RunState, Trace
 from ..training.callbacks import in_joblib
 from ..training.plan import Plan, Way, facts_of, resolve, wants_folds
 from ..training.plan.rules import LEAST_ROWS_OF_CATEGORY, MOST_CATEGORIES
-from .add_pairs import add_pairs
 from .carry_out import Job, carry_out
 from .convergence import warn_if_unfinished
 from .documents import FIT
@@ -35,7 +34,7 @@ from .fitted_model import FittedModelMixin
 from .folds import assign_folds
 from .habits import explain_unknown, names_ours
 from .holdout import TrainingRows
-from .interactions import PairFit
+from .pairs import PairFit, add_pairs
 from .routing import RoutesGroupsMixin
 from .rows import accepts_missing, check_held_rows, check_labels, check_offset, check_rows
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from .._core.memory import memory_budget
 from .._core.one_line import one_line
 from ..engines.base import Runs
-from ..engines.direct.leaf_runs import LeafRuns
 from ..engines.direct.runs import DirectRuns
 from ..engines.gram.runs import GramRuns, all_rows_fit, gram_obstacle
+from ..engines.leaves.runs import LeafRuns
 from ..engines.problem import Problem, Validation
 from ..engines.quadratic.class_runs import ClassQuadraticRuns
 from ..engines.quadratic.runs import QuadraticRuns, quadratic_obstacle

@@ -14,13 +14,12 @@ from ..kernels import TIE
 from ..leaves import Leaves, divided
 from .axes import WITH_MISSING
 from .isotone import keep_order
+from .score import EMPTY, order_values
 from .search import (
-    EMPTY,
     Found,
     PairArrays,
     find_leaves,
     make_found,
-    order_values,
     search_pairs,
     sum_leaves,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -37,7 +37,7 @@ from .columns import (
     with_stumps,
 )
 from .search import MOST_BINS, PairArrays, find_leaves
-from .tables import collapse_pairs
+from .tables import add_path, cell_weights, empty_model
 
 Vector = NDArray[np.float64]
 
@@ -258,6 +258,7 @@ class PreparedPairs(Prepared):
     axes: NDArray[np.int64]
     n_features: int
     search_rows: int | None
+    _weights: dict[int, Vector] = field(default_factory=dict, repr=False)
 
     free_leaves = True
     by_leaves = True
@@ -311,7 +312,13 @@ class PreparedPairs(Prepared):
         return leaf
 
     def model(self, path: Path, intercept: Any) -> Any:
-        return collapse_pairs(self, path, intercept)
+        return add_path(empty_model(self.n_features, intercept), self, path)
+
+    def cell_weights(self, k: int) -> Vector:
+        """Weights of the training rows in the cells of column k."""
+        if k not in self._weights:
+            self._weights[k] = cell_weights(self.arrays, k)
+        return self._weights[k]
 
     def coverage(self, model: Any, path: Path) -> Coverage:
         return Coverage.of_mixed(model.wide, self.cuts)

@@ -83,16 +83,14 @@ def empty_model(n_features: int, intercept: Any) -> StumpModel | ClassStumpModel
     return ClassStumpModel(wide) if tail else wide
 
 
-def add_tables(
-    model: Any, cuts: MixedCuts, arrays: PairArrays, columns: NDArray[np.int64],
-    tables: dict[int, Vector],
-) -> Any:  # fmt: skip
-    """A model of curves with the tables of columns, by their numbers, added to it."""
-    pairs, curves = [], []
-    for k, table in tables.items():
-        g, h = (int(one) for one in columns[k])
+def add_path(model: Any, prepared: Any, path: Path) -> Any:
+    """A model of curves with a path of quadrant stumps added to it, purified."""
+    cuts, pairs, curves = prepared.cuts, [], []
+    n_classes = len(model.intercept) if np.ndim(model.intercept) else None
+    for k, table in raw_tables(prepared.arrays, path, n_classes).items():
+        g, h = (int(one) for one in prepared.columns_[k])
         if h >= 0:
-            pairs.append(RawPair(g, h, table, cell_weights(arrays, k)))
+            pairs.append(RawPair(g, h, table, prepared.cell_weights(k)))
         else:
             curves.append(_curve(cuts, g, table[:, 0]))
     if curves:
@@ -108,11 +106,3 @@ def _curve(cuts: MixedCuts, g: int, values: Vector) -> Curve:
     if weights[-1] == 0:
         values[-1] = np.tensordot(weights[:-1], values[:-1], 1) / weights.sum()
     return Curve(g, bool(cuts.categorical[g]), cuts.edges_of(g), values)
-
-
-def collapse_pairs(prepared: Any, path: Path, intercept: Any) -> Any:
-    """The model of a path that starts from a constant score."""
-    n_classes = len(intercept) if np.ndim(intercept) else None
-    tables = raw_tables(prepared.arrays, path, n_classes)
-    model = empty_model(prepared.n_features, intercept)
-    return add_tables(model, prepared.cuts, prepared.arrays, prepared.columns_, tables)

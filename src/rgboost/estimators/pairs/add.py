@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engines.problem import Validation, with_offset
-from ..training.plan.rules import HELD
-from .carry_out import Done, Job, Settings, with_folds
-from .holdout import hold_out
-from .interactions import PairFit, PairStage, Rows
+from ...engines.problem import Validation, with_offset
+from ...training.plan.rules import HELD
+from ..carry_out import Done, Job, Settings, with_folds
+from ..holdout import hold_out
+from .rows import PairRows
+from .stage import PairFit, PairStage
 
 
 def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFit | None:
@@ -45,7 +46,7 @@ def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFi
     return found
 
 
-def rows_for_pairs(job: Job, done: Done, given: Settings) -> Rows:
+def rows_for_pairs(job: Job, done: Done, given: Settings) -> PairRows:
     """The rows of the fit of curves, with what the curves say of them. Labels and scores are less
     the centre of the fit: far from zero, they would lose what tells them apart."""
     boosted, n_jobs, models = done.boosted, given["n_jobs"], done.boosted.run_models()
@@ -55,7 +56,7 @@ def rows_for_pairs(job: Job, done: Done, given: Settings) -> Rows:
         X, offset = folds["X"], folds["offset"]
         scores = [with_offset(one.score(X, n_jobs), offset) for one in models]
         y = folds["y"] - centre
-        return Rows(X, y, folds["weight"], folds["fold"], np.array(scores), None)
+        return PairRows(X, y, folds["weight"], folds["fold"], np.array(scores), None)
     rows = job.rows
     if job.plan.judge == HELD:
         rows = hold_out(rows, job.parameters["validation_fraction"], job.seeds[1])
@@ -69,4 +70,4 @@ def rows_for_pairs(job: Job, done: Done, given: Settings) -> Rows:
     known: Any = with_offset(models[0].score(held.X, n_jobs), held.offset)
     scores = with_offset(models[0].score(X, n_jobs), offset)
     held = replace(held, y=held.y - centre, offset=known)
-    return Rows(X, y - centre, weight, None, scores, held)
+    return PairRows(X, y - centre, weight, None, scores, held)

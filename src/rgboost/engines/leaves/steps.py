@@ -20,9 +20,9 @@ from ..._core.team import Team
 from ...learners.leaves import Leaves, divided
 from ...losses import Loss
 from ...steps import ConstantRule, LineSearch, SearchRule
-from .leaf_rows import LeafRows
-from .leaf_search import LeafRule
-from .newton_leaves import NewtonRule
+from ..direct.leaf_search import LeafRule
+from ..direct.newton_leaves import NewtonRule
+from .rows import LeafRows
 
 Vector = NDArray[np.float64]
 

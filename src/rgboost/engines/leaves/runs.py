@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from ..._core.team import Team
 from ...selection import Subsets
 from ..base import Arrays, Losses, Run, Runs
+from ..direct.step_length import own_rule
 from ..problem import Problem, RowSet, start_of
-from .leaf_rows import KEPT, LeafRows, make_leaf_rows
-from .leaf_steps import leaf_values
-from .step_length import own_rule
+from .rows import KEPT, LeafRows, make_leaf_rows
+from .steps import leaf_values
 
 Vector = NDArray[np.float64]
 

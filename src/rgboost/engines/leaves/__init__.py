@@ -1,0 +1,1 @@
+"""Passes over the rows for weak-learners that part them into leaves."""

@@ -1,0 +1,117 @@
+"""Whether pairs earn their place: what rows that were held out lose with and without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...learners.pairs.columns import Columns
+from ...learners.pairs.tables import add_path, empty_model
+from ...losses import Loss
+from ...training import Boosted
+from ...training.plan.pair_rules import SHARE_OF_GAIN, STANDARD_ERRORS
+from .rows import PairRows
+
+Vector = NDArray[np.float64]
+
+BLOCK_ENTRIES = 1 << 20
+"""Contributions of pairs to rows that are kept at a time."""
+MOST_COUNTS = 24
+"""Numbers of pairs that losses are looked at for."""
+
+
+@dataclass
+class Judged:
+    """Pairs, the strongest first, and what held-out rows gain with the first ``counts[i]`` of them:
+    the mean fall of the loss, ``gain[i]``, and its standard error, ``error[i]``. ``loss`` is that
+    of the curves alone."""
+
+    boosted: Boosted
+    order: Columns
+    counts: NDArray[np.int64]
+    loss: float
+    gain: Vector
+    error: Vector
+
+    @classmethod
+    def of(cls, boosted: Boosted, rows: PairRows, loss: Loss) -> Judged:
+        none = empty_model(boosted.prepared.n_features, np.zeros(np.shape(boosted.model.intercept)))  # type: ignore[attr-defined]
+        order = np.empty((0, 2), np.int64)
+        if boosted.model.wide.pairs is not None:  # type: ignore[attr-defined]
+            order = boosted.model.wide.pairs.features  # type: ignore[attr-defined]
+        counts = np.geomspace(1, max(1, len(order)), MOST_COUNTS).round().astype(np.int64)
+        counts = np.append(0, np.unique(counts[counts <= len(order)]))
+        found = []
+        for k in range(boosted.trace.n_runs):
+            model = add_path(none, boosted.prepared, boosted.run_path(k))
+            found.append(held_losses(model, rows.held(k), loss, order, counts))
+        before, after, weight = (np.concatenate(part) for part in zip(*found, strict=True))
+        total = weight.sum()
+        gains = before[:, None] - after
+        gain = weight @ gains / total
+        scale = float(np.abs(gains).max()) or 1.0  # squares of very large numbers exist, too
+        error = scale * np.sqrt(weight**2 @ ((gains - gain) / scale) ** 2) / total
+        return cls(boosted, order, counts, float(weight @ before / total), gain, error)
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether all pairs together gain by more than noise."""
+        return bool(self.gain[-1] > STANDARD_ERRORS * self.error[-1])
+
+    def fewest(self) -> int:
+        """How many of the strongest pairs have nearly all of the gain."""
+        if self.gain.max() <= 0.0:
+            return 0
+        return int(self.counts[np.argmax(self.gain >= SHARE_OF_GAIN * self.gain.max())])
+
+    def told(self, n: int) -> str:
+        """The gain of the first n pairs in words."""
+        at = min(int(np.searchsorted(self.counts, n)), len(self.counts) - 1)
+        return (
+            f"the loss of held-out rows goes from {self.loss:.6g} to "
+            f"{self.loss - self.gain[at]:.6g} (by {self.gain[at]:.3g} with a standard error of "
+            f"{self.error[at]:.2g})"
+        )
+
+    def model(self, curves: Any, n: int) -> Any:
+        """The curves with the first n pairs; what the others explain by single features stays."""
+        path = self.boosted.trace.path(self.boosted.best_iteration)
+        return with_first_pairs(add_path(curves, self.boosted.prepared, path), n)
+
+
+def with_first_pairs(model: Any, n: int) -> Any:
+    """The same curves, and the first n of the pairs."""
+    pairs = model.wide.pairs
+    if pairs is None or n >= len(pairs):
+        return model
+    wide = replace(model.wide, pairs=pairs.take(np.arange(n)) if n else None)
+    return wide if model is model.wide else replace(model, wide=wide)
+
+
+def held_losses(
+    model: Any, held: Any, loss: Loss, order: Columns, counts: NDArray[np.int64]
+) -> tuple[Vector, Vector, Vector]:
+    """Losses of held-out rows: by the curves alone, whose scores they have, and with ``model``
+    added, of its pairs those that are among the first of ``order`` (rows, counts); and weights."""
+    X, y, weight, score = held
+    pairs, curves = model.wide.pairs, with_first_pairs(model, 0)
+    known = {tuple(pair): i for i, pair in enumerate(order.tolist())}
+    place = [] if pairs is None else [known.get(tuple(p), -1) for p in pairs.features.tolist()]
+    after = np.empty((len(y), len(counts)))
+    step = max(1, BLOCK_ENTRIES // (len(order) + 1) // loss.outputs)
+    for lo in range(0, len(y), step):
+        now = slice(lo, lo + step)
+        scores = np.zeros((len(order) + 1, *score[now].shape))
+        scores[0] = score[now] + curves.score(X[now])
+        if pairs is not None:
+            contributions = pairs.contributions(X[now])
+            for i, at in enumerate(place):
+                if at >= 0:
+                    scores[at + 1] = contributions[:, i]
+        np.cumsum(scores, axis=0, out=scores)
+        for i, count in enumerate(counts):
+            after[now, i] = loss.value(y[now], scores[count])
+    return loss.value(y, score), after, np.ones(len(y)) if weight is None else weight

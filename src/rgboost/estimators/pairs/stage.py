@@ -1,0 +1,154 @@
+"""Pairs of features, fitted to what the curves leave.
+
+1. Every pair is *screened*: the best quadrant stump on the residuals of rows that the curves were
+   not fitted to. The strongest are candidates.
+2. Boosting goes on from the curves, run by run, with the candidates and the single features as
+   groups (Type 3); the rows that are held out tell when to stop.
+3. Pairs stay if these rows gain by more than noise, the fewest that have nearly all of the gain.
+4. Tables are purified and become part of the model (`rgboost.model.with_pairs`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core.team import Team
+from ...data.coarse import coarse_cuts
+from ...data.mixed_bins import MixedCuts
+from ...learners import Pairs
+from ...learners.pairs.columns import Columns, all_pairs, allowed_pairs, draw_pairs, some_pairs
+from ...learners.pairs.screen import screen_pairs
+from ...losses import Loss
+from ...model import Coverage
+from ...selection import RandomGroups
+from ...training import Boosted, EarlyStopping, boost
+from ...training.plan.pair_rules import (
+    MOST_CANDIDATES,
+    MOST_KEPT,
+    MOST_SCREENED,
+    SCREENING_BINS,
+    PairPlan,
+)
+from .judge import Judged
+from .rows import PairRows
+
+Vector = NDArray[np.float64]
+
+
+@dataclass
+class PairFit:
+    """What came of it. ``model`` is None if no pair earned its place; ``strength`` has the screened
+    strength of each of ``pairs``."""
+
+    model: Any
+    coverage: Coverage | None
+    pairs: Columns
+    strength: Vector
+    trace: Any
+    interrupted: bool
+    event: str
+
+
+@dataclass
+class PairStage:
+    """The fit of pairs beside curves."""
+
+    plan: PairPlan
+    loss: Loss
+    rows: PairRows
+    cuts: MixedCuts
+    """The bins of the curves."""
+    names: Any
+    monotone: Any
+    together: Any
+    """Sets of features that may act together; None: all may."""
+    seed: int
+    n_jobs: int
+    listeners: list[Any]
+
+    def run(self, curves: Any) -> PairFit:
+        """Add pairs to a model of curves."""
+        pairs, strength = self.screen()
+        order = np.argsort(-strength, kind="stable")
+        order = order[strength[order] > 0][: None if self.plan.given else MOST_CANDIDATES]
+        if not len(order):
+            return PairFit(None, None, pairs, strength, None, False, "no pair explains anything")
+        boosted = self.boost(pairs[order])
+        judged = Judged.of(boosted, self.rows, self.loss)
+        if not (self.plan.asked or judged.worth_it):
+            told = f"pairs do not enter: {judged.told(len(judged.order))}"
+            return PairFit(None, None, pairs, strength, boosted.trace, boosted.interrupted, told)
+        n = len(judged.order) if self.plan.asked else min(judged.fewest(), MOST_KEPT)
+        if self.plan.count is not None and self.plan.count < n:
+            boosted = self.boost(judged.order[: self.plan.count])
+            judged = Judged.of(boosted, self.rows, self.loss)
+            n = len(judged.order)
+        model = judged.model(curves, n)
+        told = f"pairs: {n} of {len(pairs):,} are kept; {judged.told(n)}"
+        coverage = Coverage.of_mixed(model.wide, self.cuts)
+        return PairFit(model, coverage, pairs, strength, boosted.trace, boosted.interrupted, told)
+
+    def screen(self) -> tuple[Columns, Vector]:
+        """The pairs that were looked at, and the share of the residual that each explains."""
+        rows, n_features = self.rows, self.cuts.n_features
+        useful = np.flatnonzero(self.cuts.n_values + self.cuts.has_missing > 1)
+        if self.plan.given is not None:
+            pairs = some_pairs(self.plan.given, n_features, self.names, "interactions")
+            self._check_useful(pairs, useful)
+        elif len(useful) * (len(useful) - 1) // 2 > MOST_SCREENED:
+            pairs = draw_pairs(useful, MOST_SCREENED, self.seed)
+        else:
+            pairs = useful[all_pairs(len(useful))]
+        pairs = allowed_pairs(pairs, self.together, n_features, self.names)
+        if not len(pairs):
+            return pairs, np.empty(0)
+        residual = self.loss.residual(rows.y, rows.honest())
+        if rows.weight is not None:
+            residual = residual * (rows.weight if residual.ndim == 1 else rows.weight[:, None])
+        residual = np.ascontiguousarray(residual.T.reshape(-1, len(rows.y)))
+        coarse = coarse_cuts(self.cuts, SCREENING_BINS)
+        family = Pairs(pairs=pairs, cuts=coarse, smooth=True, categorical=self._categorical)
+        prepared = family.prepare(rows.X, rows.weight, n_jobs=self.n_jobs)
+        with Team(self.n_jobs) as team:
+            return pairs, screen_pairs(prepared.arrays, residual, team)
+
+    @property
+    def _categorical(self) -> tuple[int, ...]:
+        return tuple(np.flatnonzero(self.cuts.categorical).tolist())
+
+    def _check_useful(self, pairs: Columns, useful: NDArray[np.int64]) -> None:
+        for g in np.unique(pairs):
+            if g not in useful:
+                name = int(g) if self.names is None else str(self.names[g])
+                raise ValueError(
+                    f"interactions has a pair of the feature {name!r}, which has one value only; "
+                    "leave that pair out."
+                )
+
+    def boost(self, pairs: Columns) -> Boosted:
+        """Boosting that goes on from the curves, with these pairs and every feature by itself."""
+        plan, rows = self.plan, self.rows
+        family = Pairs(
+            pairs=pairs,
+            stumps=True,
+            cuts=coarse_cuts(self.cuts, plan.max_bins),
+            categorical=self._categorical,
+            min_weight_fraction_leaf=plan.least_share,
+            smooth=True,
+            constraints=self.monotone,
+            search_rows=plan.search_rows,
+        )
+        where: dict[str, Any] = {"fold": rows.fold, "run_scores": rows.scores}
+        if rows.fold is None:
+            where = {"offset": rows.scores, "validation": rows.validation}
+        return boost(
+            rows.X, rows.y, weight=rows.weight, loss=self.loss, learner=family,
+            selection=RandomGroups(min(plan.subset_size, len(pairs))), step=plan.step,
+            n_iter=plan.n_iter, learning_rate=plan.learning_rate, start_score=0.0,
+            early_stopping=EarlyStopping(plan.patience, plan.tol), engine="direct",
+            random_state=self.seed, n_jobs=self.n_jobs, callbacks=self.listeners, **where,
+        )  # fmt: skip

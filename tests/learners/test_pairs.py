@@ -8,8 +8,9 @@ import scipy.sparse
 
 from rgboost._core.team import Team
 from rgboost.learners import Pairs
+from rgboost.learners.kernels import Subset
 from rgboost.learners.pairs.isotone import keep_order
-from rgboost.learners.pairs.search import make_found, search_pairs
+from rgboost.learners.pairs.search import make_found, search_all
 from rgboost.losses import Huber, Logistic, Loss, Quantile, Softmax, Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
@@ -36,11 +37,9 @@ def searched(prepared, residual, columns=None, learners=None):
         first = np.concatenate([[0], np.cumsum([len(some) for some in learners])])
         learners = np.concatenate(learners)
     listed = NONE if learners is None else learners
+    subset = Subset(columns, learners is not None, first, listed)
     with Team(1) as team:
-        team.run(
-            search_pairs, prepared.arrays, columns, learners is not None, first, listed, residual,
-            0, residual.shape[1], 0.0, found,
-        )  # fmt: skip
+        search_all(prepared.arrays, subset, residual, 0, residual.shape[1], 0.0, found, team)
     return found
 
 

@@ -96,7 +96,7 @@ class ClassLeafRows(LeafRows):
         return self.rows.score.T
 
     def curvatures(self, leaf: NDArray[np.uint8], n_leaves: int, team: Team) -> Vector:
-        """Twice the diagonal of the Hessian, which lies above it: see `rgboost.engines.direct.softmax_step`."""
+        """Twice the diagonal of the Hessian, which lies above it (`direct.softmax_step`)."""
         shape = (len(self.rows.chunks) - 1, n_leaves, self.rows.score.shape[0])
         sums = np.empty(shape)
         team.run(sum_class_curvatures, self.loss.terms, self.rows, leaf, sums)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..._core.team import Team
 from ...selection import Subsets
 from ..credibility import residual_noise
-from ..kernels import TIE
+from ..kernels import TIE, Subset
 from ..leaves import Leaves, divided
 from .axes import WITH_MISSING
 from .isotone import keep_order
@@ -20,7 +20,7 @@ from .search import (
     PairArrays,
     find_leaves,
     make_found,
-    search_pairs,
+    search_all,
     sum_leaves,
 )
 
@@ -82,10 +82,8 @@ class PairSearch:
             noise = residual_noise(
                 residual, arrays.weight, weighted, arrays.row_weight, arrays.total_weight
             )
-        team.run(
-            search_pairs, arrays, columns, subsets.restricted, first, subsets.learners, residual,
-            *self._rows(), noise, found,
-        )  # fmt: skip
+        subset = Subset(columns, subsets.restricted, first, subsets.learners)
+        search_all(arrays, subset, residual, *self._rows(), noise, found, team)
         scores = found.score[: len(columns)]
         top = scores.max()
         if top < 0.0:

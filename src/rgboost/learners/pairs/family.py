@@ -26,7 +26,7 @@ from ...selection import Layout
 from ..base import LearnerFamily, Prepared
 from ..credibility import few_categories, usual_weight
 from ..monotone import check_constraints, check_ordered
-from .axes import kinds_of, splits_of
+from .axes import NUMBER, kinds_of, splits_of
 from .choose import PairChoice, PairSearch
 from .columns import (
     Columns,
@@ -237,6 +237,7 @@ def make_arrays(
         cell_start=np.concatenate([[0], np.cumsum(cells)]).astype(np.int64),
         weights=np.empty(int(cells.sum()), np.float32 if exact else np.float64),
         known=np.zeros(len(pairs), dtype=bool),
+        plain=np.all(np.append(kinds == NUMBER, True)[pairs], axis=1, keepdims=True)[:, 0],
         weight=np.empty(0) if weight is None else np.asarray(weight, np.float64),
         total_weight=total,
         lightest=least * total,

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from ..._core.team import Team
 from ..credibility import residual_noise
-from .search import PairArrays, make_found, search_pairs
+from ..kernels import Subset
+from .search import PairArrays, make_found, search_all
 
 _NONE = np.zeros(0, np.int64)
 
@@ -29,18 +30,6 @@ def screen_pairs(
         noise = residual_noise(
             residual, arrays.weight, weighted, arrays.row_weight, arrays.total_weight
         )
-    columns = np.arange(len(arrays.pairs))
-    team.run(
-        search_pairs,
-        arrays,
-        columns,
-        False,
-        _NONE,
-        _NONE,
-        residual,
-        0,
-        residual.shape[1],
-        noise,
-        found,
-    )
+    every = Subset(np.arange(len(arrays.pairs)), False, _NONE, _NONE)
+    search_all(arrays, every, residual, 0, residual.shape[1], noise, found, team)
     return np.maximum(found.score, 0.0) / total

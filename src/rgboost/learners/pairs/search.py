@@ -12,14 +12,15 @@ bin. Quadrants are numbered 2 (right of g) + (right of h).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.jit import kernel
 from ..._core.math import largest
-from ..kernels import TIE
+from ..._core.team import Team
+from ..kernels import TIE, Subset
 from .axes import CATEGORY, NUMBER, arrange, left_side, n_arrangements
 from .levels import order_by_change, order_by_strongest
 from .score import quadrants, score_cuts
@@ -34,7 +35,8 @@ class PairArrays(NamedTuple):
     Column k has the axes ``pairs[k]`` (the second is -1 for a stump) and the weak-learners
     ``offsets[k]:offsets[k + 1]``; their number is split_g * n_splits[h] + split_h.
     ``weights[cell_start[k]:cell_start[k + 1]]`` are the weights of the rows in its cells once
-    ``known[k]``. ``sign`` are monotone constraints. ``few`` and ``noise`` are q and phi of
+    ``known[k]``; where it is ``plain[k]``, numbers that are never missing, those up to each cell.
+    ``sign`` are monotone constraints. ``few`` and ``noise`` are q and phi of
     `rgboost.learners.credibility`; ``row_weight`` is 0 where categories are not smoothed.
     """
 
@@ -50,6 +52,7 @@ class PairArrays(NamedTuple):
     cell_start: NDArray[np.int64]
     weights: NDArray[np.floating]
     known: NDArray[np.bool_]
+    plain: NDArray[np.bool_]
     weight: NDArray[np.float64]
     total_weight: float
     lightest: float
@@ -80,42 +83,60 @@ def make_found(n_columns: int, n_outputs: int) -> Found:
     )
 
 
+def search_all(
+    arrays: PairArrays, subset: Subset, residual: Any, lo: int, hi: int, noise: float,
+    found: Found, team: Team,
+) -> None:  # fmt: skip
+    """Search the columns of J on the residuals (outputs, rows) of rows lo..hi; weights are those of
+    all rows. Pairs of plain numbers have a kernel of their own: most fits have no others."""
+    plain = arrays.plain[subset.columns]
+    rows = residual, lo, hi
+    if plain.any():
+        team.run(search_numbers, arrays, subset, np.flatnonzero(plain), *rows, found)
+    if not plain.all():
+        team.run(search_others, arrays, subset, np.flatnonzero(~plain), *rows, noise, found)
+
+
 @kernel()
-def search_pairs(
-    arrays, columns, restricted, first, learners, residual, lo, hi, noise, found, seat
-):
-    """Search the columns of J on the residuals of rows lo..hi, each by one thread: sums do not
-    depend on how many there are. Weights are those of all rows."""
-    most, cells = 0, 0
-    for k in columns:
-        most = max(most, arrays.offsets[k + 1] - arrays.offsets[k])
-        cells = max(cells, arrays.cell_start[k + 1] - arrays.cell_start[k])
-    gain, memory = np.empty(most), np.empty(residual.shape[0] * cells)
-    for j in range(seat.rank, columns.shape[0], seat.size):
-        k = columns[j]
+def search_numbers(arrays, subset, places, residual, lo, hi, found, seat):
+    """The best weak-learners on one or two numbers that are never missing, in the columns of J at
+    some places, each by one thread: sums do not depend on how many there are."""
+    for p in range(seat.rank, places.shape[0], seat.size):
+        j = places[p]
+        k = subset.columns[j]
         g, h = arrays.pairs[k, 0], arrays.pairs[k, 1]
-        a = arrays.n_values[g] + 1
-        b = 1 if h < 0 else arrays.n_values[h] + 1
-        sums = memory[: residual.shape[0] * a * b].reshape((residual.shape[0], a, b))
-        sums[:] = 0.0
-        for c in range(residual.shape[0]):
-            add_residuals(arrays, g, h, residual[c], lo, hi, sums[c].ravel())
-        listed = learners[first[j] : first[j + 1]] if restricted else learners[:0]
-        n = arrays.offsets[k + 1] - arrays.offsets[k]
-        gain[:n] = -1.0
-        start = arrays.cell_start[k]
-        stored = arrays.weights[start : start + a * b]
-        weights = stored.reshape(a, b)
-        plain = arrays.kind[g] == NUMBER and h >= 0 and arrays.kind[h] == NUMBER
+        n_g, n_h = arrays.n_values[g], 0 if h < 0 else arrays.n_values[h]
+        left = np.zeros((residual.shape[0], n_g + 1, n_h + 1))
+        left_w = cells_of(arrays, k, n_g + 1, n_h + 1)
         if not arrays.known[k]:
-            weigh_cells(arrays, g, h, stored)
-            if plain:
-                cumulate(weights)
+            weigh_cells(arrays, g, h, left_w)
+            cumulate(left_w)
             arrays.known[k] = True
-        if plain:
-            search_numbers(arrays, k, sums, weights, restricted, listed, gain, found, j)
+        for c in range(left.shape[0]):
+            add_residuals(arrays, g, h, residual[c], lo, hi, left[c])
+            cumulate(left[c])
+        gain = np.empty((n_g - 1, max(1, n_h - 1)))
+        score_cuts(arrays, g, h, left, left_w, 0, 0, 0, 0, gain)
+        best = best_of(arrays, subset, gain, found, j)
+        if best < 0:
+            continue
+        s, u = best // gain.shape[1], best % gain.shape[1]
+        left_side(NUMBER, n_g, s, arrays.offsets, found.left[j, 0])
+        if h < 0:
+            found.left[j, 1, 0] = 1
         else:
-            search_any(arrays, k, sums, weights, noise, restricted, listed, gain, found, j)
+            left_side(NUMBER, n_h, u, arrays.offsets, found.left[j, 1])
+        for c in range(left.shape[0]):
+            quadrants(left[c], s, u, n_g, n_h, found.sums[j, :, c])
+            quadrants(left[c], s, u, n_g, n_h, found.raw[j, :, c])
+        quadrants(left_w, s, u, n_g, n_h, found.weights[j])
+
+
+@kernel()
+def cells_of(arrays, k, a, b):
+    """The weights of the cells of a column."""
+    start = arrays.cell_start[k]
+    return arrays.weights[start : start + a * b].reshape(a, b)
 
 
 @kernel()
@@ -124,22 +145,21 @@ def add_residuals(arrays, g, h, residual, lo, hi, out):
     codes_g, residual = arrays.codes[g, lo:hi], residual[lo:hi]
     if h < 0:
         for i in range(residual.shape[0]):
-            out[codes_g[i]] += residual[i]
+            out[codes_g[i], 0] += residual[i]
         return
-    codes_h, width = arrays.codes[h, lo:hi], np.uint32(arrays.n_values[h] + 1)
+    codes_h = arrays.codes[h, lo:hi]
     for i in range(residual.shape[0]):
-        out[np.uint32(codes_g[i]) * width + codes_h[i]] += residual[i]
+        out[codes_g[i], codes_h[i]] += residual[i]
 
 
 @kernel()
 def weigh_cells(arrays, g, h, out):
     """Sums of weights in the cells of a pair."""
     out[:] = 0
-    width = 1 if h < 0 else arrays.n_values[h] + 1
     weighted = arrays.weight.shape[0] > 0
     for i in range(arrays.n_rows):
-        cell = arrays.codes[g, i] * width + (0 if h < 0 else arrays.codes[h, i])
-        out[cell] += arrays.weight[i] if weighted else 1.0
+        b = 0 if h < 0 else np.int64(arrays.codes[h, i])
+        out[arrays.codes[g, i], b] += arrays.weight[i] if weighted else 1.0
 
 
 @kernel()
@@ -171,34 +191,13 @@ def cumulate(table):
 
 
 @kernel()
-def search_numbers(arrays, k, left, left_w, restricted, listed, gain, found, j):
-    """The best weak-learner on two numbers that are never missing, as entry j of ``found``: bins
-    are in their order, and sums of weights are known."""
-    g, h = arrays.pairs[k, 0], arrays.pairs[k, 1]
-    n_g, n_h = arrays.n_values[g], arrays.n_values[h]
-    for c in range(left.shape[0]):
-        cumulate(left[c])
-    scores = gain[: (n_g - 1) * (n_h - 1)].reshape((n_g - 1, n_h - 1))
-    score_cuts(arrays, g, h, left, left_w, 0, 0, 0, 0, scores)
-    best = best_of(arrays, k, restricted, listed, gain, found, j)
-    if best < 0:
-        return
-    s, u = best // (n_h - 1), best % (n_h - 1)
-    left_side(NUMBER, n_g, s, arrays.offsets, found.left[j, 0])
-    left_side(NUMBER, n_h, u, arrays.offsets, found.left[j, 1])
-    for c in range(left.shape[0]):
-        quadrants(left[c], s, u, n_g, n_h, found.sums[j, :, c])
-    quadrants(left_w, s, u, n_g, n_h, found.weights[j])
-    found.raw[j] = found.sums[j]
-
-
-@kernel()
-def best_of(arrays, k, restricted, listed, gain, found, j):
-    """The number of the best weak-learner in a column, -1 if there is none; ties go to the
+def best_of(arrays, subset, gain, found, j):
+    """The number of the best weak-learner in column j of J, -1 if there is none; ties go to the
     first."""
-    n = arrays.offsets[k + 1] - arrays.offsets[k]
-    if restricted:
-        keep_listed(gain, n, arrays.offsets[k], listed)
+    n, gain = gain.size, gain.ravel()
+    offset = arrays.offsets[subset.columns[j]]
+    if subset.restricted:
+        keep_listed(gain, offset, subset.learners[subset.first[j] : subset.first[j + 1]])
     top = largest(gain, n) if n > 0 else -1.0
     found.score[j] = top
     found.learner[j] = -1
@@ -207,22 +206,42 @@ def best_of(arrays, k, restricted, listed, gain, found, j):
     best = 0
     while gain[best] < top * (1.0 - TIE):
         best += 1
-    found.learner[j] = arrays.offsets[k] + best
+    found.learner[j] = offset + best
     return best
 
 
 @kernel()
-def search_any(arrays, k, raw, weights, noise, restricted, listed, gain, found, j):
-    """The best weak-learner of a column, whatever its axes are, as entry j of ``found``."""
+def search_others(arrays, subset, places, residual, lo, hi, noise, found, seat):
+    """The same in columns with missing values or categories."""
+    for p in range(seat.rank, places.shape[0], seat.size):
+        j = places[p]
+        k = subset.columns[j]
+        g, h = arrays.pairs[k, 0], arrays.pairs[k, 1]
+        a, b = arrays.n_values[g] + 1, 1 if h < 0 else arrays.n_values[h] + 1
+        sums = np.zeros((residual.shape[0], a, b))
+        for c in range(residual.shape[0]):
+            add_residuals(arrays, g, h, residual[c], lo, hi, sums[c])
+        weights = cells_of(arrays, k, a, b)
+        if not arrays.known[k]:
+            weigh_cells(arrays, g, h, weights)
+            arrays.known[k] = True
+        search_any(arrays, subset, j, sums, weights, noise, found)
+
+
+@kernel()
+def search_any(arrays, subset, j, raw, weights, noise, found):
+    """The best weak-learner of column j of J, whatever its axes are."""
+    k = subset.columns[j]
     g, h = arrays.pairs[k, 0], arrays.pairs[k, 1]
     kind_h = CATEGORY if h < 0 else arrays.kind[h]
     levels_h, splits_h = (1, 1) if h < 0 else (arrays.n_levels[h], arrays.n_splits[h])
-    m_g, m_h, splits_g = arrays.n_values[g], 0 if h < 0 else arrays.n_values[h], arrays.n_splits[g]
+    m_g, m_h = arrays.n_values[g], 0 if h < 0 else arrays.n_values[h]
     order_g, order_h = np.empty(MOST_BINS, np.int64), np.empty(MOST_BINS, np.int64)
     by_g, by_h = np.zeros(MOST_BINS, np.int64), np.zeros(MOST_BINS, np.int64)
     sums = raw
     if arrays.kind[g] == CATEGORY or (h >= 0 and kind_h == CATEGORY):
         sums = order_categories(arrays, g, h, raw, weights, noise, by_g, by_h)
+    gain = np.full((arrays.n_splits[g], splits_h), -1.0)
     for v in range(n_arrangements(arrays.kind[g])):
         n_g, low_g, high_g, split_g = arrange(
             arrays.kind[g], m_g, v, arrays.n_levels[g], by_g, order_g
@@ -232,11 +251,10 @@ def search_any(arrays, k, raw, weights, noise, restricted, listed, gain, found, 
             if h < 0:
                 high_h = 0
             left, left_w = prefix_sums(sums, weights, order_g[:n_g], order_h[:n_h])
-            scores = gain[: splits_g * splits_h].reshape((splits_g, splits_h))
-            scores = scores[split_g : split_g + high_g - low_g + 1]
+            scores = gain[split_g : split_g + high_g - low_g + 1]
             scores = scores[:, split_h : split_h + high_h - low_h + 1]
             score_cuts(arrays, g, h, left, left_w, low_g, low_h, split_g, split_h, scores)
-    best = best_of(arrays, k, restricted, listed, gain, found, j)
+    best = best_of(arrays, subset, gain, found, j)
     if best < 0:
         return
     left_side(arrays.kind[g], m_g, best // splits_h, by_g, found.left[j, 0])
@@ -249,12 +267,12 @@ def search_any(arrays, k, raw, weights, noise, restricted, listed, gain, found, 
 
 
 @kernel()
-def keep_listed(gain, n, offset, listed):
+def keep_listed(gain, offset, listed):
     """Only the weak-learners of a list are in J."""
-    allowed = np.zeros(n, np.bool_)
+    allowed = np.zeros(gain.shape[0], np.bool_)
     for learner in listed:
         allowed[learner - offset] = True
-    for i in range(n):
+    for i in range(gain.shape[0]):
         if not allowed[i]:
             gain[i] = -1.0
 

@@ -57,9 +57,9 @@ def cell_weights(arrays: PairArrays, k: int) -> Vector:
     """Weights of the training rows in the cells of a column."""
     g, h = arrays.pairs[k]
     a, b = int(arrays.n_values[g]) + 1, 1 if h < 0 else int(arrays.n_values[h]) + 1
-    out = np.empty(a * b)
+    out = np.empty((a, b))
     weigh_cells(arrays, g, h, out)
-    return out.reshape(a, b)
+    return out
 
 
 def empty_model(n_features: int, intercept: Any) -> StumpModel | ClassStumpModel:

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost.explain.pair_function import near_rows
 from rgboost.plot import ImportanceDisplay, InteractionDisplay, WaterfallDisplay
-from rgboost.plot.interactions import blocks_of, near_rows
+from rgboost.plot.interactions import blocks_of
 
 from ..pairs import add_pairs
 

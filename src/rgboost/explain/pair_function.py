@@ -164,6 +164,11 @@ class PairFunction:
         most = found[order][np.searchsorted(known, COLOURED * known[-1])]
         return float(most) or float(found.max()) or 1.0
 
+    @property
+    def near(self) -> NDArray[np.bool_]:
+        """Cells that training rows are in or next to; the others are guesses."""
+        return near_rows(self.weights, *(axis.categories is None for axis in self.axes))
+
     def at(self, x_g: Any, x_h: Any) -> Vector:
         """The function at some values of both features; categories by their numbers."""
         return self.values[self.axes[0].bins(x_g), self.axes[1].bins(x_h)]
@@ -232,6 +237,18 @@ class PairFunction:
         note = f"What both add to the {self.scale}{beyond}. The first is "
         note += "from left to right, the second from bottom to top."
         return row_of(self.pictures(), note)
+
+
+def near_rows(weights: NDArray[np.float64], *of_numbers: bool) -> NDArray[np.bool_]:
+    """Cells that training rows are in, or in their neighbours; axes of numbers have neighbours."""
+    near = weights > 0
+    for axis, numbers in enumerate(of_numbers):
+        if numbers:
+            values = np.moveaxis(near, axis, 0)[:-1]
+            left, right = values[:-1].copy(), values[1:].copy()
+            values[1:] |= left
+            values[:-1] |= right
+    return near
 
 
 def told_apart(cuts: Vector) -> list[str]:

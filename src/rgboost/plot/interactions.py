@@ -192,8 +192,8 @@ def blocks_of(axis: PairAxis) -> list[Cells]:
 def draw_heat_map(ax: Any, pair: PairFunction, along: int, **options: Any) -> list[Any]:
     """Cells of values and of missing values, a colour bar, and where the rows lie."""
     across, up = pair.axes[along], pair.axes[1 - along]
-    values, weights = (np.moveaxis(a, along, 0) for a in (pair.values, pair.weights))
-    near = near_rows(weights, across.categories is None, up.categories is None)
+    values = np.moveaxis(pair.values, along, 0)
+    near = np.moveaxis(pair.near, along, 0)
     look = {"cmap": diverging(), "vmin": -pair.most, "vmax": pair.most, **options}
     meshes = []
     for x in blocks_of(across):
@@ -212,18 +212,6 @@ def draw_heat_map(ax: Any, pair: PairFunction, along: int, **options: Any) -> li
     else:
         fit_labels(ax)
     return meshes
-
-
-def near_rows(weights: NDArray[np.float64], *of_numbers: bool) -> NDArray[np.bool_]:
-    """Cells that training rows are in, or in their neighbours; axes of numbers have neighbours."""
-    near = weights > 0
-    for axis, numbers in enumerate(of_numbers):
-        if numbers:
-            values = np.moveaxis(near, axis, 0)[:-1]
-            left, right = values[:-1].copy(), values[1:].copy()
-            values[1:] |= left
-            values[:-1] |= right
-    return near
 
 
 def _name_bins(ax: Any, across: PairAxis, up: PairAxis) -> None:
@@ -299,8 +287,7 @@ def draw_slices(ax: Any, pair: PairFunction, along: int, **line: Any) -> list[An
         missing_weight=float(own.weights[-1]),
     )  # fmt: skip
     kept = heaviest(whole, ax) if own.categories is not None else None
-    near = near_rows(pair.weights, *(axis.categories is None for axis in pair.axes))
-    near = np.moveaxis(near, along, 0)[:-1, other.typical_bins(SLICES_MOST)]
+    near = np.moveaxis(pair.near, along, 0)[:-1, other.typical_bins(SLICES_MOST)]
     drawn = []
     for c, (one, color) in enumerate(zip(slices, _slice_colours(other, slices), strict=True)):
         options = {"color": color, "label": shortened(one.label), **line}

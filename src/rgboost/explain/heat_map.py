@@ -68,7 +68,7 @@ def _heat_map(pair: PairFunction, title: str) -> str:
     by_name = up.categories is not None
     panel = Panel(title, (0.0, 1.0), (0.0, 1.0), margins=(88 if by_name else 52, 10, 24, 46))
     most = pair.most
-    values = np.where(pair.near, pair.values, _FAINT * pair.values)
+    values = np.where(pair.near, pair.values, _FAINT * np.clip(pair.values, -most, most))
     for column in spans(across):
         _draw_column(panel, column, spans(up), values[column.bin], most)
     _name_bins(panel, across, up)

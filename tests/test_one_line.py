@@ -118,3 +118,10 @@ def test_fields_that_are_not_shown_stay_hidden():
         b: int = dataclasses.field(default=2, repr=False)
 
     assert repr(Thing(1)) == "Thing(a=1)"
+
+
+def test_a_model_with_pairs():
+    pairs = X[:, 0] * X[:, 1]
+    model = RGBMRegressor(interactions=1, random_state=0).fit(X[:400], pairs[:400])
+    assert "pairs=PairTables(" in repr(model.model_)
+    check_line(model.model_)

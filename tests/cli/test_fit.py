@@ -407,3 +407,17 @@ def test_interrupt_keeps_what_was_done(train, tmp_path):
     n_iter = package.load(tmp_path / "m.rgb").n_iter_
     assert 0 < n_iter < 5_000_000
     assert f"{n_iter:,} of {n_iter:,}" in out
+
+
+def test_pairs_are_named(rgboost, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(400, 3)), columns=["a", "b", "c"])
+    rows.assign(y=rows.a * rows.b + rows.c).to_csv(tmp_path / "t.csv", index=False)
+    asked = ("fit", tmp_path / "t.csv", "--target", "y", "--out", tmp_path / "m.rgb")
+    text = rgboost(*asked, "--interactions", "1", "--random-state", "0").out
+    assert "\npairs           1: a x b\n" in text
+    assert "(of the curves; for pairs see below)" in text
+    found = json.loads(rgboost(*asked, "--interactions", '[["a", "b"]]', "--json").out)
+    assert found["pairs"] == ["a x b"]
+    assert set(found["terms"]) <= {"a", "b", "c", "a x b"}
+    assert "pairs" not in json.loads(rgboost(*asked, "--interactions", "0", "--json").out)

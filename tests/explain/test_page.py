@@ -206,6 +206,13 @@ def test_pairs(classes, tmp_path):
         assert values.shape == (classes or 1, part.shape[0] * part.shape[1])
         wanted = part.reshape(len(found["weights"]), -1).T
         np.testing.assert_allclose(values, wanted, atol=np.abs(wanted).max() / 5000)
+        curves = [np.array(axis["curve"]) for axis in found["axes"]]
+        whole = explanation.together(*pair.features)
+        both = whole.values[: None if rows else -1, : None if columns else -1]
+        drawn = values.reshape(-1, *part.shape[:2]) + curves[0][:, :, None] + curves[1][:, None]
+        wanted = np.moveaxis(both.reshape(*both.shape[:2], -1), 2, 0)
+        np.testing.assert_allclose(drawn, wanted, atol=2e-3 * np.abs(wanted).max())
+        assert np.shape(found["most"]) == (classes or 1, 2)
         for axis, own in zip(found["axes"], pair.axes, strict=True):
             assert axis["name"] == own.name
             if own.categories is None:
@@ -215,6 +222,21 @@ def test_pairs(classes, tmp_path):
     shares = [term["importance"] for term in data["features"] + data["pairs"]]
     assert sum(shares) == pytest.approx(1, rel=1e-4)
     assert (data["left_out_pairs"], data["left_out_share"]) == (0, 0)
+
+
+def test_losses_go_on_with_pairs():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    model = RGBMRegressor(interactions=1, random_state=0).fit(X, X[:, 0] * X[:, 1])
+    data = page_data(model)
+    curve, facts = data["curve"], dict(data["facts"])
+    assert curve["pairs_from"] == model.n_iter_
+    assert curve["iteration"][-1] == model.n_iter_ + len(model.pair_trace_)
+    assert len(curve["iteration"]) == len(curve["train"]) == len(curve["validation"])
+    assert facts["iterations"].endswith(f"{len(model.pair_trace_):,} with pairs")
+    assert facts["training loss"] == f"{model.pair_trace_.train_loss[-1]:.6g}"
+    model = RGBMRegressor(interactions=0, random_state=0).fit(X, X[:, 0])
+    assert page_data(model)["curve"]["pairs_from"] is None
 
 
 def test_many_pairs_are_not_all_drawn(monkeypatch):

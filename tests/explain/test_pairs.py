@@ -10,6 +10,7 @@ import scipy.sparse
 
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.explain import PairFunction
+from rgboost.explain.pair_function import told_apart
 
 from ..pairs import add_pairs
 
@@ -233,3 +234,9 @@ def test_pictures_of_strange_values():
         pair = model.explain_global().pairs[0]
         pair.values[0, 0] = np.nan
         parse(pair._repr_html_())
+
+
+def test_cuts_are_told_apart():
+    assert told_apart(np.array([34.001, 34.002])) == ["34.001", "34.002"]
+    assert told_apart(np.array([0.5, 1500.0])) == ["0.5", "1,500"]
+    assert told_apart(np.empty(0)) == []

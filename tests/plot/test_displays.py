@@ -87,6 +87,11 @@ def test_loss_curves(model):
     both = LossCurveDisplay(Trace(**fields)).plot(against="seconds")
     assert [line.get_label() for line in both.lines_] == ["training", "validation"]
     np.testing.assert_array_equal(both.lines_[1].get_xdata(), model.trace_.seconds)
+    more = LossCurveDisplay(model.trace_, Trace(**fields)).plot()
+    assert [line.get_label() for line in more.lines_[:1]] == ["training"]
+    np.testing.assert_array_equal(
+        more.lines_[2].get_xdata(), len(model.trace_) + model.trace_.iteration
+    )
     with pytest.raises(ValueError, match="against='hours' is not known"):
         both.plot(against="hours")
 

@@ -1,5 +1,7 @@
 """Pictures of pairs show what the model says."""
 
+from dataclasses import replace
+
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
@@ -7,8 +9,9 @@ import pandas as pd
 import pytest
 
 from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost.explain.pair_function import near_rows
 from rgboost.plot import ImportanceDisplay, InteractionDisplay, WaterfallDisplay
-from rgboost.plot.interactions import blocks_of, near_rows
+from rgboost.plot.interactions import blocks_of
 
 from ..pairs import add_pairs
 
@@ -44,7 +47,9 @@ def test_heat_map(model):
     corners = values.get_coordinates()
     np.testing.assert_array_equal(corners[0, 1:-1, 0], pair.axes[0].cuts)
     np.testing.assert_array_equal(corners[1:-1, 0, 1], pair.axes[1].cuts)
-    assert values.norm.vmin == -values.norm.vmax == -np.abs(pair.values[pair.weights > 0]).max()
+    assert values.norm.vmin == -values.norm.vmax == -pair.most
+    beyond = pair.weights[np.abs(pair.values) > pair.most].sum()
+    assert 0 <= beyond <= 0.01 * pair.weights.sum()
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("a", "b")
     assert [t.get_text() for t in display.ax_.get_xticklabels(minor=True)] == ["missing"]
     labels = [axes.get_ylabel() for axes in display.figure_.axes]
@@ -84,14 +89,41 @@ def test_slices(model):
         display.figure_.canvas.draw()
 
 
+def test_slices_are_faint_where_no_row_is_near(model):
+    pair = model.explain_global()["b", "kind"]
+    weights = pair.weights.copy()
+    weights[4:8, 0] = 0.0
+    curves = InteractionDisplay(replace(pair, weights=weights)).plot(kind="slices")
+    drawn = curves.lines_[0].get_ydata()[::2]
+    np.testing.assert_array_equal(np.isnan(drawn), np.isin(np.arange(len(drawn)), [5, 6]))
+    faint = [line for line in curves.ax_.get_lines() if line.get_alpha() is not None]
+    np.testing.assert_array_equal(faint[0].get_ydata()[::2], pair.values[:-1, 0])
+
+
+def test_with_the_curves_of_both_features(model):
+    explanation = model.explain_global()
+    whole = InteractionDisplay.from_estimator(model, ("kind", "b"), with_curves=True).pair
+    pair = explanation["b", "kind"]
+    own, other = (explanation[name].centered() for name in ("b", "kind"))
+    found = whole.values - pair.values
+    bins, curve = pair.axes[0].bins(X["b"]), own.at(X["b"])
+    means = np.array([curve[bins == k].mean() for k in range(found.shape[0] - 1)])
+    kinds = np.append(other.at(pair.axes[1].codes), other.missing)
+    np.testing.assert_allclose(found[:-1], means[:, None] + kinds, atol=1e-12)
+    np.testing.assert_allclose(found[-1], own.missing + kinds)
+    assert (whole.whole, pair.whole) == (True, False)
+
+
 def test_the_strongest_pair_is_drawn_if_none_is_named(model):
     strongest = model.explain_global().pairs[0]
     assert InteractionDisplay.from_estimator(model).pair.features == strongest.features
     plain = RGBMRegressor(max_iter=3).fit(X, y)
-    with pytest.raises(ValueError, match="the model has no pairs; fit it with interactions"):
+    with pytest.raises(ValueError, match=r"has no pairs .* fit it with interactions=10"):
         InteractionDisplay.from_estimator(plain)
     with pytest.raises(KeyError, match="the model has no pair a x kind"):
         InteractionDisplay.from_estimator(model, ("a", "kind"))
+    with pytest.raises(ValueError, match="pair='a' is not two features"):
+        InteractionDisplay.from_estimator(model, "a")
     with pytest.raises(ValueError, match="kind='bars' is not known"):
         InteractionDisplay.from_estimator(model, kind="bars")
     with pytest.raises(ValueError, match="along='z' is none of the features"):

@@ -32,9 +32,10 @@ def brief(value: Any) -> str:
         return f"{value:.6g}"
     if isinstance(value, type):
         return value.__name__
-    if getattr(value, "shape", ()):  # an array, a sparse matrix, a frame
+    shape = getattr(value, "shape", ())
+    if isinstance(shape, tuple) and shape:  # an array, a sparse matrix, a frame
         kind = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
-        return f"{kind}{list(value.shape)}"
+        return f"{kind}{list(shape)}"
     if isinstance(value, list | tuple):
         if len(value) > _ITEMS_MOST:
             return f"<{len(value)} items>"

@@ -120,6 +120,11 @@ class GlobalExplanation:
         """Functions and pairs, the most important one first; ties in the order of `terms`."""
         return sorted(self.terms, key=lambda term: -term.spread)
 
+    def together(self, first: str | int, second: str | int) -> PairFunction:
+        """What two features say in all: their pair with both of their curves added."""
+        pair = self[first, second]
+        return pair.with_curves(*(self[g] for g in pair.features))
+
     def centered(self) -> GlobalExplanation:
         """The same model with functions of mean zero; their means go to the intercept."""
         means: Any = sum(term.mean for term in self.terms)

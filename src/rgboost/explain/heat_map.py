@@ -17,6 +17,8 @@ _STEPS = 40
 _CATEGORIES_MOST = 8
 _SHADES = 16
 """Of either sign."""
+_FAINT = 0.15
+"""Share of their colour that cells have which no training row is near."""
 _MISSING = 0.1
 """Share of an axis that missing values take."""
 
@@ -66,8 +68,9 @@ def _heat_map(pair: PairFunction, title: str) -> str:
     by_name = up.categories is not None
     panel = Panel(title, (0.0, 1.0), (0.0, 1.0), margins=(88 if by_name else 52, 10, 24, 46))
     most = pair.most
+    values = np.where(pair.near, pair.values, _FAINT * np.clip(pair.values, -most, most))
     for column in spans(across):
-        _draw_column(panel, column, spans(up), pair.values[column.bin], most)
+        _draw_column(panel, column, spans(up), values[column.bin], most)
     _name_bins(panel, across, up)
     panel.text(6, panel.height - 5, f"{number(-most)} is orange, {number(most)} blue")
     return panel.render()

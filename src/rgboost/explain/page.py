@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.atomic import write_atomically
-from .pair_function import PairAxis, PairFunction
+from .global_explanation import GlobalExplanation
+from .pair_function import PairAxis, PairFunction, mean_in_bins
 from .shape_function import ShapeFunction
 
 CURVE_POINTS = 400
@@ -81,6 +82,10 @@ def page_data(estimator: Any) -> dict[str, Any]:
     }
     if explanation.pairs:
         facts["pairs of features"] = f"{len(explanation.pairs):,}"
+    more = getattr(estimator, "pair_trace_", None) if explanation.pairs else None
+    if more is not None:
+        facts["iterations"] += f", {more.iteration[-1]:,} with pairs"
+        facts["training loss"] = f"{more.train_loss[-1]:.6g}"
     if hasattr(estimator, "classes_"):
         facts["classes"] = ", ".join(str(label) for label in estimator.classes_)
     start = np.atleast_1d(explanation.intercept)
@@ -95,9 +100,9 @@ def page_data(estimator: Any) -> dict[str, Any]:
         "scale": what,
         "classes": None if several is None else [str(label) for label in several],
         "facts": list(facts.items()),
-        "curve": _curve(estimator.trace_),
+        "curve": _curve(estimator.trace_, more),
         "features": [_feature(s, shares[id(s)]) for s in explanation.by_importance()],
-        "pairs": [_pair(pair, shares[id(pair)]) for pair in pairs],
+        "pairs": [_pair(pair, explanation, shares[id(pair)]) for pair in pairs],
         "left_out_pairs": len(explanation.pairs) - len(pairs),
         "left_out_share": _rounded(sum(shares[id(p)] for p in explanation.pairs[PAIRS_MOST:])),
         "unused": len(explanation.names) - len(explanation),
@@ -126,11 +131,15 @@ def _feature(shape: ShapeFunction, importance: float) -> dict[str, Any]:
     }
 
 
-def _pair(pair: PairFunction, importance: float) -> dict[str, Any]:
+def _pair(pair: PairFunction, explanation: GlobalExplanation, importance: float) -> dict[str, Any]:
     """A pair; ``values`` has, for each class, the rows of its table one after the other, in units
-    of ``unit``."""
-    axes, bins = zip(*(_pair_axis(axis) for axis in pair.axes), strict=True)
+    of ``unit``; ``most`` what full colours stand for, of each class: without, and with the curves
+    of both features."""
+    whole = explanation.together(*pair.features)
+    curves = [explanation[axis.feature] for axis in pair.axes]
+    axes, bins = zip(*map(_pair_axis, pair.axes, curves), strict=True)
     cells = np.ix_(*bins)
+    labels = [None] if pair.classes is None else pair.classes.tolist()
     drawn = pair.values[cells].reshape(len(bins[0]) * len(bins[1]), -1).T
     most = float(np.abs(drawn[np.isfinite(drawn)]).max(initial=0.0))
     unit = most / _SHADES or 1.0
@@ -141,16 +150,20 @@ def _pair(pair: PairFunction, importance: float) -> dict[str, Any]:
         "unit": unit,
         "values": [[_whole(value / unit) for value in one] for one in drawn],
         "weights": _list(pair.weights[cells].ravel()),
+        "most": [
+            _list((p if c is None else p.of_class(c)).most for p in (pair, whole)) for c in labels
+        ],
     }
 
 
-def _pair_axis(axis: PairAxis) -> tuple[dict[str, Any], NDArray[np.int64]]:
-    """An axis of a pair, and the bins that are drawn, that of missing values last."""
+def _pair_axis(axis: PairAxis, curve: ShapeFunction) -> tuple[dict[str, Any], NDArray[np.int64]]:
+    """An axis of a pair, and the bins that are drawn, that of missing values last; ``curve`` has
+    what the feature by itself adds in them, for each class."""
     last = len(axis.weights) - 1
     kept = np.arange(last)
     if axis.categories is not None:
         kept = np.sort(np.argsort(-axis.weights[:-1], kind="stable")[:CATEGORIES_MOST])
-    shown = {
+    shown: dict[str, Any] = {
         "name": axis.name,
         "range": _list(axis.plot_range),
         "cuts": _list(axis.cuts),
@@ -158,22 +171,34 @@ def _pair_axis(axis: PairAxis) -> tuple[dict[str, Any], NDArray[np.int64]]:
         "missing": axis.has_missing,
         "left_out": last - len(kept),
     }
-    return shown, np.append(kept, last) if axis.has_missing else kept
+    drawn = np.append(kept, last) if axis.has_missing else kept
+    shown["curve"] = [_list(one) for one in np.atleast_2d(mean_in_bins(curve, axis)[drawn].T)]
+    return shown, drawn
 
 
 def _whole(value: float) -> int | None:
     return round(value) if math.isfinite(value) else None
 
 
-def _curve(trace: Any) -> dict[str, Any]:
+def _curve(trace: Any, more: Any = None) -> dict[str, Any]:
+    """Losses of a fit; those of the rounds with pairs go on where the curves end."""
     n = len(trace.train_loss)
     at = np.unique(np.linspace(0, n - 1, min(n, CURVE_POINTS)).astype(int))
     held = trace.validation_loss
-    return {
+    found: dict[str, Any] = {
         "iteration": trace.iteration[at].tolist(),
         "train": _list(trace.train_loss[at]),
         "validation": None if held is None else _list(held[at]),
+        "pairs_from": None,
     }
+    if more is not None:
+        found["pairs_from"] = start = int(trace.iteration[-1])
+        rest = _curve(more)
+        found["iteration"] += [start + k for k in rest["iteration"]]
+        found["train"] += rest["train"]
+        if held is not None and rest["validation"] is not None:
+            found["validation"] += rest["validation"]
+    return found
 
 
 def _texts(labels: Iterable[Any]) -> list[str]:

@@ -21,6 +21,9 @@ Vector = NDArray[np.float64]
 
 SLICES_MOST = 5
 
+COLOURED = 0.99
+"""The share of the training rows whose values are told apart by colours."""
+
 
 @dataclass(frozen=True)
 class PairAxis:
@@ -63,7 +66,7 @@ class PairAxis:
         """The bins in words."""
         if self.categories is not None:
             return [*(str(label) for label in self.categories.tolist()), "missing"]
-        at = [number(cut) for cut in self.cuts]
+        at = told_apart(self.cuts)
         if not at:
             return ["any", "missing"]
         inner = [f"{a} to {b}" for a, b in pairwise(at)]
@@ -106,6 +109,7 @@ class PairFunction:
     weights : the weight of the training rows in each cell.
     classes : the labels of C > 2 classes, or None.
     scale : what the function adds to, in words.
+    whole : whether the curves of both features are in it; see `with_curves`.
     """
 
     axes: tuple[PairAxis, PairAxis]
@@ -113,6 +117,7 @@ class PairFunction:
     weights: Vector
     classes: NDArray | None = None
     scale: Scale = SCORE
+    whole: bool = False
 
     @property
     def features(self) -> tuple[int, int]:
@@ -145,10 +150,24 @@ class PairFunction:
 
     @property
     def most(self) -> float:
-        """The largest absolute value in a cell with training rows, for the colours of a picture;
-        1 if all are zero."""
-        found = np.abs(self.values[self.weights > 0])
-        return float(found[np.isfinite(found)].max(initial=0.0)) or 1.0
+        """The absolute value that 99 % of the training rows are within, for the colours of a
+        picture: a few odd rows would leave the others pale. 1 if all are zero."""
+        found, rows = np.abs(self.values[self.weights > 0]), self.weights[self.weights > 0]
+        if found.ndim == 2:
+            rows = np.repeat(rows[:, None], found.shape[1], axis=1)
+        finite = np.isfinite(found)
+        found, rows = found[finite], rows[finite]
+        order = np.argsort(found)
+        known = np.cumsum(rows[order])
+        if not len(known):
+            return 1.0
+        most = found[order][np.searchsorted(known, COLOURED * known[-1])]
+        return float(most) or float(found.max()) or 1.0
+
+    @property
+    def near(self) -> NDArray[np.bool_]:
+        """Cells that training rows are in or next to; the others are guesses."""
+        return near_rows(self.weights, *(axis.categories is None for axis in self.axes))
 
     def at(self, x_g: Any, x_h: Any) -> Vector:
         """The function at some values of both features; categories by their numbers."""
@@ -157,6 +176,13 @@ class PairFunction:
     def centered(self) -> PairFunction:
         """The function less its mean."""
         return replace(self, values=self.values - self.mean)
+
+    def with_curves(self, first: ShapeFunction, second: ShapeFunction) -> PairFunction:
+        """What both features say in all: the pair and the curves of both, each less its mean. Where
+        a curve has several steps within a bin, its mean over the rows there is taken."""
+        added = [mean_in_bins(c, a) for c, a in zip((first, second), self.axes, strict=True)]
+        values = self.values + added[0][:, None] + added[1][None]
+        return replace(self, values=values, whole=True)
 
     def of_class(self, label: Any) -> PairFunction:
         """The function of a class, by its label; of the first of two, with its sign turned."""
@@ -207,9 +233,47 @@ class PairFunction:
         return heat_maps(self, importance)
 
     def _repr_html_(self) -> str:
-        note = f"What both add to the {self.scale} beyond what each of them does. The first is "
+        beyond = ", their curves and the pair" if self.whole else " beyond what each of them does"
+        note = f"What both add to the {self.scale}{beyond}. The first is "
         note += "from left to right, the second from bottom to top."
         return row_of(self.pictures(), note)
+
+
+def near_rows(weights: NDArray[np.float64], *of_numbers: bool) -> NDArray[np.bool_]:
+    """Cells that training rows are in, or in their neighbours; axes of numbers have neighbours."""
+    near = weights > 0
+    for axis, numbers in enumerate(of_numbers):
+        if numbers:
+            values = np.moveaxis(near, axis, 0)[:-1]
+            left, right = values[:-1].copy(), values[1:].copy()
+            values[1:] |= left
+            values[:-1] |= right
+    return near
+
+
+def told_apart(cuts: Vector) -> list[str]:
+    """Cuts in as many digits as tell neighbours apart, four at least."""
+    found = [number(cut) for cut in cuts]
+    for digits in range(5, 18):
+        if all(a != b for a, b in pairwise(found)):
+            break
+        found = [f"{cut:.{digits}g}" for cut in cuts]
+    return found
+
+
+def mean_in_bins(curve: ShapeFunction, axis: PairAxis) -> Vector:
+    """A curve less its mean, in the bins of an axis; that of missing values last."""
+    curve = curve.centered()
+    missing = np.asarray(curve.missing)[None]
+    if axis.codes is not None:
+        return np.concatenate([curve.at(axis.codes), missing])
+    ends = np.append(np.union1d(axis.cuts, curve.cuts), np.inf)  # of parts within bin and step
+    inside, step = np.searchsorted(axis.cuts, ends), np.searchsorted(curve.cuts, ends)
+    share = np.maximum(curve.weights, 1e-300)[step] / np.bincount(step)[step]
+    parts = np.zeros((len(axis.cuts) + 1, len(ends)))
+    parts[inside, np.arange(len(ends))] = share
+    parts /= parts.sum(axis=1, keepdims=True)
+    return np.concatenate([parts @ curve.values[step], missing])
 
 
 def pair_functions(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..explain import GlobalExplanation, PairAxis, PairFunction
-from ..explain.pair_function import Slice
+from ..explain.pair_function import SLICES_MOST, Slice
 from .room import fit_labels, fit_numbers, strip_above, strip_beside
 from .shape_functions import (
     draw_bars,
@@ -29,8 +29,10 @@ CATEGORIES_MOST = 20
 _MISSING = 0.06
 """Width of the strip of missing values, as a share of the range of numbers."""
 
-_FAINT = 0.35
+_FAINT = 0.15
 """Opacity of cells that no training row is near."""
+
+_FAINT_LINE = 0.35
 
 Kind = Literal["heat map", "slices"]
 
@@ -42,12 +44,13 @@ class InteractionDisplay:
     categories side by side (the heaviest, if there are many), missing values in a strip of their
     own. Blue adds, orange takes away, white is zero. Colours are faint where no training row is
     near, and the strips above and at the right show how many rows lie where. ``kind="slices"``:
-    curves of one feature, for some values of the other.
+    curves of one feature, for some values of the other, faint where no training row is near.
 
     The function is pure: the mean over the training rows is zero along every row and every column
     of the picture, and what either feature does by itself is in its own curve
     (`ShapeFunctionDisplay`). So with monotone constraints neither the picture nor that curve need
-    be monotone, although their sum, the model, is.
+    be monotone, although their sum, the model, is. ``with_curves=True`` draws the pair with both
+    curves added: what the two features say in all.
 
     Parameters
     ----------
@@ -87,6 +90,7 @@ class InteractionDisplay:
         pair: tuple[str | int, str | int] | None = None,
         *,
         label: Any = None,
+        with_curves: bool = False,
         kind: Kind = "heat map",
         along: int | str = 0,
         ax: Any = None,
@@ -96,12 +100,14 @@ class InteractionDisplay:
         strongest one.
 
         ``label`` is the class whose score is drawn; None: of two classes the second, of more the
-        first. See `plot` for the other parameters.
+        first. ``with_curves``: whether the curves of both features are added. See `plot` for the
+        other parameters.
         """
         explanation = estimator.explain_global()
         return cls.from_explanation(
-            explanation, pair, label=label, kind=kind, along=along, ax=ax, **options
-        )
+            explanation, pair, label=label, with_curves=with_curves, kind=kind, along=along, ax=ax,
+            **options,
+        )  # fmt: skip
 
     @classmethod
     def from_explanation(
@@ -110,6 +116,7 @@ class InteractionDisplay:
         pair: tuple[str | int, str | int] | None = None,
         *,
         label: Any = None,
+        with_curves: bool = False,
         kind: Kind = "heat map",
         along: int | str = 0,
         ax: Any = None,
@@ -117,8 +124,14 @@ class InteractionDisplay:
     ) -> Self:
         """The same from an explanation of the model."""
         if pair is None and not explanation.pairs:
-            raise ValueError("the model has no pairs; fit it with interactions.")
-        found = explanation.pairs[0] if pair is None else explanation[pair]
+            raise ValueError(
+                "the model has no pairs of features (plan_ says why); fit it with interactions=10, "
+                "or another number."
+            )
+        if pair is not None and (isinstance(pair, str | int) or len(pair) != 2):
+            raise ValueError(f"pair={pair!r} is not two features, such as ('age', 'income').")
+        found = explanation.pairs[0] if pair is None else explanation[pair[0], pair[1]]
+        found = explanation.together(*found.features) if with_curves else found
         if label is None and found.classes is not None:
             label = found.classes[0]
         found = found if label is None else found.of_class(label)
@@ -179,8 +192,8 @@ def blocks_of(axis: PairAxis) -> list[Cells]:
 def draw_heat_map(ax: Any, pair: PairFunction, along: int, **options: Any) -> list[Any]:
     """Cells of values and of missing values, a colour bar, and where the rows lie."""
     across, up = pair.axes[along], pair.axes[1 - along]
-    values, weights = (np.moveaxis(a, along, 0) for a in (pair.values, pair.weights))
-    near = near_rows(weights, across.categories is None, up.categories is None)
+    values = np.moveaxis(pair.values, along, 0)
+    near = np.moveaxis(pair.near, along, 0)
     look = {"cmap": diverging(), "vmin": -pair.most, "vmax": pair.most, **options}
     meshes = []
     for x in blocks_of(across):
@@ -190,7 +203,7 @@ def draw_heat_map(ax: Any, pair: PairFunction, along: int, **options: Any) -> li
             mesh.set_alpha(np.where(near[cells], 1.0, _FAINT).T)
             meshes.append(mesh)
     _name_bins(ax, across, up)
-    _add_colour_bar(ax, pair, meshes[0])
+    _add_colour_bar(ax, pair, meshes)
     lay_out(ax)
     _show_rows(strip_above(ax).bar, across)
     _show_rows(strip_beside(ax).barh, up)
@@ -199,18 +212,6 @@ def draw_heat_map(ax: Any, pair: PairFunction, along: int, **options: Any) -> li
     else:
         fit_labels(ax)
     return meshes
-
-
-def near_rows(weights: NDArray[np.float64], *of_numbers: bool) -> NDArray[np.bool_]:
-    """Cells that training rows are in, or in their neighbours; axes of numbers have neighbours."""
-    near = weights > 0
-    for axis, numbers in enumerate(of_numbers):
-        if numbers:
-            values = np.moveaxis(near, axis, 0)[:-1]
-            left, right = values[:-1].copy(), values[1:].copy()
-            values[1:] |= left
-            values[:-1] |= right
-    return near
 
 
 def _name_bins(ax: Any, across: PairAxis, up: PairAxis) -> None:
@@ -245,11 +246,17 @@ def _within(value: float, limits: tuple[float, float]) -> bool:
     return limits[0] <= value <= limits[1]
 
 
-def _add_colour_bar(ax: Any, pair: PairFunction, mesh: Any) -> None:
+def _add_colour_bar(ax: Any, pair: PairFunction, meshes: list[Any]) -> None:
     from matplotlib.cm import ScalarMappable
 
-    solid = ScalarMappable(mesh.norm, mesh.cmap)  # the cells may be faint
-    bar = ax.figure.colorbar(solid, ax=ax, pad=0.1, fraction=0.06, aspect=24)
+    norm = meshes[0].norm
+    solid = ScalarMappable(norm, meshes[0].cmap)  # the cells may be faint
+    seen = pair.values[pair.weights > 0]
+    beyond = bool((seen < norm.vmin).any()), bool((seen > norm.vmax).any())
+    extend = {(True, True): "both", (True, False): "min", (False, True): "max"}
+    bar = ax.figure.colorbar(
+        solid, ax=ax, pad=0.1, fraction=0.06, aspect=24, extend=extend.get(beyond, "neither")
+    )
     bar.set_label(what_it_adds_to(pair).replace("\n", " "))
     bar.outline.set_visible(False)
 
@@ -280,12 +287,16 @@ def draw_slices(ax: Any, pair: PairFunction, along: int, **line: Any) -> list[An
         missing_weight=float(own.weights[-1]),
     )  # fmt: skip
     kept = heaviest(whole, ax) if own.categories is not None else None
+    near = np.moveaxis(pair.near, along, 0)[:-1, other.typical_bins(SLICES_MOST)]
     drawn = []
     for c, (one, color) in enumerate(zip(slices, _slice_colours(other, slices), strict=True)):
         options = {"color": color, "label": shortened(one.label), **line}
         function = replace(one.function, missing_weight=whole.missing_weight)
         if kept is None:
-            drawn.append(draw_steps(ax, function, **options))
+            values = np.where(near[:, c], function.values, np.nan)
+            drawn.append(draw_steps(ax, replace(function, values=values), **options))
+            guess = {**options, "linewidth": 1.0, "alpha": _FAINT_LINE, "label": None, "zorder": 1}
+            draw_steps(ax, function, **guess)
         else:
             drawn.append(draw_bars(ax, function, kept, (c, len(slices)), **options))
     ax.axhline(0.0, color=FAINT, linewidth=0.8, linestyle=(0, (3, 3)), zorder=0)

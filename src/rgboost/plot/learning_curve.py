@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-from .style import LINE, SECOND, axes_for, tidy
+from .style import FAINT, LINE, SECOND, axes_for, tidy
 
 
 class LossCurveDisplay:
@@ -13,19 +13,22 @@ class LossCurveDisplay:
     Parameters
     ----------
     trace : `rgboost.Trace`, the attribute ``trace_`` of a fitted model.
+    pair_trace : the attribute ``pair_trace_``, of rounds that go on with pairs; or None.
 
     Attributes
     ----------
     figure_, ax_ : what was drawn on.
-    lines_ : the line of the training loss, and that of the validation loss if there is one.
+    lines_ : the line of the training loss, and that of the validation loss if there is one; then
+        those of the rounds with pairs.
     """
 
     figure_: Any
     ax_: Any
     lines_: Any
 
-    def __init__(self, trace: Any) -> None:
+    def __init__(self, trace: Any, pair_trace: Any = None) -> None:
         self.trace = trace
+        self.pair_trace = pair_trace
 
     @classmethod
     def from_estimator(
@@ -37,7 +40,9 @@ class LossCurveDisplay:
         **line: Any,
     ) -> Self:
         """Draw the losses of a fitted model; see `plot`."""
-        return cls(estimator.trace_).plot(ax, against=against, **line)
+        paired = any(len(term) == 2 for term in getattr(estimator, "term_features_", ()))
+        pair_trace = getattr(estimator, "pair_trace_", None) if paired else None
+        return cls(estimator.trace_, pair_trace).plot(ax, against=against, **line)
 
     def plot(
         self,
@@ -50,12 +55,27 @@ class LossCurveDisplay:
         if against not in ("iteration", "seconds"):
             raise ValueError(f"against={against!r} is not known; use 'iteration' or 'seconds'.")
         ax = axes_for(ax, (5.5, 3.6))
-        x = self.trace.iteration if against == "iteration" else self.trace.seconds
-        options = {"linewidth": 1.8, **line}
-        lines = ax.plot(x, self.trace.train_loss, **{"color": LINE, "label": "training", **options})
-        if self.trace.validation_loss is not None:
-            held = {**options, "color": SECOND, "label": "validation"}
-            lines += ax.plot(x, self.trace.validation_loss, **held)
+        lines: list[Any] = []
+        end = 0.0
+        for trace in (self.trace, self.pair_trace):
+            if trace is None:
+                continue
+            first = not lines
+            x = end + (trace.iteration if against == "iteration" else trace.seconds)
+            names = ("training", "validation") if first else (None, None)
+            options = {"linewidth": 1.8, **line}
+            own = {"color": LINE, "label": names[0], **options}
+            lines += ax.plot(x, trace.train_loss, **own)
+            if trace.validation_loss is not None:
+                held = {**options, "color": SECOND, "label": names[1]}
+                lines += ax.plot(x, trace.validation_loss, **held)
+            if not first:
+                ax.axvline(end, color=FAINT, linewidth=0.8, linestyle=(0, (3, 3)), zorder=0)
+                ax.annotate(
+                    "pairs", (end, 1.0), (3, -3), xycoords=("data", "axes fraction"), va="top",
+                    textcoords="offset points", fontsize="small", color=FAINT,
+                )  # fmt: skip
+            end = x[-1]
         ax.set_xlabel(against)
         ax.set_ylabel("mean loss")
         ax.legend(frameon=False)

@@ -173,11 +173,12 @@ def lay_out(ax: Any) -> None:
 
 def what_it_adds_to(shape: ShapeFunction | PairFunction) -> str:
     """Two lines, for a picture of little height."""
+    add = "curves and pair add" if isinstance(shape, PairFunction) and shape.whole else "adds"
     if shape.classes is not None:
-        return f"adds to the {shape.scale.name}\nof each class"
+        return f"{add} to the {shape.scale.name}\nof each class"
     label = shape.scale.label
     own = "" if label is None else f"\nof class {shortened(str(label))}"
-    return f"adds to the {shape.scale.name}{own}"
+    return f"{add} to the {shape.scale.name}{own}"
 
 
 def draw_function(ax: Any, shape: ShapeFunction, **line: Any) -> list[Any]:

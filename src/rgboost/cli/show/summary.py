@@ -15,7 +15,7 @@ from .output import columns
 if TYPE_CHECKING:
     from ...data.readers import Table
 
-MOST_IMPORTANT = 10
+MOST_IMPORTANT, PAIRS_NAMED = 10, 3
 WHAT_MATTERS = (
     "selection", "learning_rate", "iterations by", "n_runs", "max_bins", "engine",
 )  # fmt: skip
@@ -43,6 +43,7 @@ def summarise(
         "plan": estimator.plan_.to_dict(),
         "seconds": seconds,
         "importances": dict(most_important(estimator)),
+        **pair_facts(estimator),
         "model": str(out),
         "bytes": out.stat().st_size,
     }
@@ -56,24 +57,39 @@ def most_important(estimator: Any, most: int = MOST_IMPORTANT) -> list[tuple[str
     return [(names[g], float(importances[g])) for g in order if importances[g] > 0]
 
 
+def pair_facts(estimator: Any, most: int = MOST_IMPORTANT) -> dict[str, Any]:
+    """Pairs of features, the strongest first, and the terms with the largest importances, curves
+    and pairs; nothing if there are no pairs."""
+    names, shares = estimator.term_names_, np.asarray(estimator.term_importances_)
+    pairs = [n for n, term in zip(names, estimator.term_features_, strict=True) if len(term) == 2]
+    order = np.argsort(-shares, kind="stable")[:most]
+    terms = {names[k]: float(shares[k]) for k in order if shares[k] > 0}
+    return {"pairs": pairs, "terms": terms} if pairs else {}
+
+
 def summary_lines(found: dict[str, Any]) -> list[str]:
     """The facts, as the program gives them to people."""
     losses = f"train {found['train_loss']:.6g}"
     if found["validation_loss"] is not None:
         losses += f", valid {found['validation_loss']:.6g}"
+    pairs = found.get("pairs", [])
     facts = [
         ("task", f"{found['task']} ({found['task_reason']})"),
         ("rows", f"{found['rows']:,}"),
         ("features", f"{found['features']:,}"),
         ("best iteration", f"{found['best_iteration']:,} of {found['iterations']:,}"),
-        ("mean loss", losses),
+        ("mean loss", losses + (" (of the curves; for pairs see below)" if pairs else "")),
         ("seconds", f"{found['seconds']:.2f} ({found['engine']} engine)"),
     ]
+    if pairs:
+        some = ", ".join(map(_cut, pairs[:PAIRS_NAMED])) + (", ..." if pairs[PAIRS_NAMED:] else "")
+        facts.append(("pairs", f"{len(pairs):,}: {some}"))
     lines = [f"{name:<16}{value}" for name, value in facts]
     lines += ["plan", *plan_lines(Plan.from_dict(found["plan"]))]
-    if found["importances"]:
+    shares = found.get("terms", found["importances"])
+    if shares:
         lines.append("most important")
-        lines += columns([(_cut(n), f"{v:.4g}") for n, v in found["importances"].items()])
+        lines += columns([(_cut(n), f"{v:.4g}") for n, v in shares.items()])
     return [*lines, f"{'model':<16}{found['model']} ({found['bytes']:,} bytes)"]
 
 

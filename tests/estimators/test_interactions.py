@@ -55,7 +55,7 @@ def test_pairs_enter_where_held_out_rows_gain():
     assert error(model, test, y_test) < 0.7 * error(additive, test, y_test)
     assert next(iter(model.pair_scores_)) == ("x0", "x2")
     assert len(model.pair_scores_) == 6
-    assert "are kept" in model.plan_.events[-1]
+    assert "kept of 6" in model.plan_.events[-1]
 
 
 def test_nothing_enters_where_there_is_nothing():
@@ -249,6 +249,35 @@ def test_features_that_may_act_together():
     assert set(model.pair_scores_) == {("x0", "x1"), ("x1", "x3")}
 
 
+def test_constraints_that_forbid_what_is_asked_for():
+    X, y = rows(n=500)
+    with pytest.raises(ValueError, match="interaction_constraints forbid"):
+        RGBMRegressor(interactions=[(0, 2)], interaction_constraints=[[0, 1]]).fit(X, y)
+    with pytest.raises(ValueError, match="more pairs than there are: 1 of"):
+        RGBMRegressor(interactions=3, interaction_constraints=[[0, 1]]).fit(X, y)
+    model = RGBMRegressor(interaction_constraints=[[0], [1]], random_state=0).fit(X, y)
+    assert "interaction_constraints leave none" in model.plan_.events[-1]
+
+
+def test_constraints_by_name():
+    X, y = frame()
+    model = RGBMRegressor(
+        monotone_constraints={"size": 1}, interactions=[("size", "rest")], random_state=0
+    ).fit(X, y)
+    probe = X.loc[np.repeat(X.index[:30], 20)].copy()
+    probe["size"] = np.tile(np.linspace(-2, 2, 20), 30)
+    assert (np.diff(model.predict(probe).reshape(30, 20), axis=1) >= -1e-9).all()
+
+
+def test_more_pairs_than_candidates():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(600, 20)).astype(float)
+    model = RGBMRegressor(interactions=150, random_state=0).fit(X, rng.normal(size=600))
+    learners = len(model.pair_scores_)
+    assert learners == 190
+    assert 0 < len(pairs_of(model)) <= 150
+
+
 def test_the_same_bits_for_any_number_of_threads():
     X, y = rows()
     found = [
@@ -305,6 +334,7 @@ REASONS = [
     ({"callbacks": [Checkpoint("nowhere.npz")]}, "Checkpoint"),
     ({"max_iter": "cv", "ensemble": False}, "cross-validation"),
     ({"engine": "gram"}, "statistics"),
+    ({"selection": "groups", "feature_weights": [1, 1, 0, 1]}, "feature_weights"),
 ]
 
 

@@ -70,10 +70,12 @@ class Judged:
     def told(self, n: int) -> str:
         """The gain of the first n pairs in words."""
         at = min(int(np.searchsorted(self.counts, n)), len(self.counts) - 1)
+        if self.gain[at] <= 0.0:
+            return "held-out rows gain nothing"
         return (
             f"the loss of held-out rows goes from {self.loss:.6g} to "
-            f"{self.loss - self.gain[at]:.6g} (by {self.gain[at]:.3g} with a standard error of "
-            f"{self.error[at]:.2g})"
+            f"{self.loss - self.gain[at]:.6g}, by {self.gain[at] / self.error[at]:.1f} standard "
+            "errors"
         )
 
     def model(self, curves: Any, n: int) -> Any:

@@ -1,7 +1,7 @@
 """Pairs of features, fitted to what the curves leave.
 
-1. Every pair is *screened*: the best quadrant stump on the residuals of rows that the curves were
-   not fitted to. The strongest are candidates.
+1. Every pair is *screened*: the best quadrant stump on the residuals of the curves (where there
+   are several runs, of the one that was not fitted to the row). The strongest are candidates.
 2. Boosting goes on from the curves, run by run, with the candidates and the single features as
    groups (Type 3); the rows that are held out tell when to stop.
 3. Pairs stay if these rows gain by more than noise, the fewest that have nearly all of the gain.
@@ -20,7 +20,15 @@ from ..._core.team import Team
 from ...data.coarse import coarse_cuts
 from ...data.mixed_bins import MixedCuts
 from ...learners import Pairs
-from ...learners.pairs.columns import Columns, all_pairs, allowed_pairs, draw_pairs, some_pairs
+from ...learners.pairs.columns import (
+    Columns,
+    all_pairs,
+    allowed_pairs,
+    check_sets,
+    draw_pairs,
+    pairs_within,
+    some_pairs,
+)
 from ...learners.pairs.screen import screen_pairs
 from ...losses import Loss
 from ...model import Coverage
@@ -72,11 +80,15 @@ class PairStage:
 
     def run(self, curves: Any) -> PairFit:
         """Add pairs to a model of curves."""
-        pairs, strength = self.screen()
+        pairs = self.possible()
+        strength = self.screen(pairs)
         order = np.argsort(-strength, kind="stable")
-        order = order[strength[order] > 0][: None if self.plan.given else MOST_CANDIDATES]
+        order = order[strength[order] > 0][: self.most_candidates]
         if not len(order):
-            return PairFit(None, None, pairs, strength, None, False, "no pair explains anything")
+            told = "pairs do not enter: no pair explains anything"
+            if not len(pairs):
+                told = "pairs do not enter: interaction_constraints leave none"
+            return PairFit(None, None, pairs, strength, None, False, told)
         boosted = self.boost(pairs[order])
         judged = Judged.of(boosted, self.rows, self.loss)
         if not (self.plan.asked or judged.worth_it):
@@ -88,24 +100,50 @@ class PairStage:
             judged = Judged.of(boosted, self.rows, self.loss)
             n = len(judged.order)
         model = judged.model(curves, n)
-        told = f"pairs: {n} of {len(pairs):,} are kept; {judged.told(n)}"
+        told = f"pairs: {n} kept of {len(pairs):,}; {judged.told(n)}"
         coverage = Coverage.of_mixed(model.wide, self.cuts)
         return PairFit(model, coverage, pairs, strength, boosted.trace, boosted.interrupted, told)
 
-    def screen(self) -> tuple[Columns, Vector]:
-        """The pairs that were looked at, and the share of the residual that each explains."""
-        rows, n_features = self.rows, self.cuts.n_features
+    @property
+    def most_candidates(self) -> int | None:
+        """How many of the strongest pairs take part in boosting; None: all that there are."""
+        if self.plan.asked and self.plan.count is None:
+            return None
+        return max(MOST_CANDIDATES, self.plan.count or 0)
+
+    def possible(self) -> Columns:
+        """The pairs that may enter; if there are very many, some of them."""
+        n_features = self.cuts.n_features
         useful = np.flatnonzero(self.cuts.n_values + self.cuts.has_missing > 1)
         if self.plan.given is not None:
-            pairs = some_pairs(self.plan.given, n_features, self.names, "interactions")
-            self._check_useful(pairs, useful)
+            given = some_pairs(self.plan.given, n_features, self.names, "interactions")
+            self._check_useful(given, useful)
+            pairs = allowed_pairs(given, self.together, n_features, self.names)
+            if len(pairs) < len(given):
+                raise ValueError(
+                    "interactions has pairs that interaction_constraints forbid: no list of these "
+                    "has both features. Leave out the pairs, or add to the lists."
+                )
+            return pairs
+        if self.together is not None:
+            pairs = pairs_within(check_sets(self.together, n_features, self.names), useful)
         elif len(useful) * (len(useful) - 1) // 2 > MOST_SCREENED:
             pairs = draw_pairs(useful, MOST_SCREENED, self.seed)
         else:
             pairs = useful[all_pairs(len(useful))]
-        pairs = allowed_pairs(pairs, self.together, n_features, self.names)
+        if self.plan.asked and (self.plan.count or 1) > len(pairs):
+            raise ValueError(
+                f"interactions={self.plan.count or 'all'} asks for more pairs than there are: "
+                f"{len(pairs):,} of features that have more than one value, and that "
+                "interaction_constraints allow. Ask for fewer, or use interactions='auto'."
+            )
+        return pairs
+
+    def screen(self, pairs: Columns) -> Vector:
+        """The share of the residual that the best quadrant stump of each pair explains."""
         if not len(pairs):
-            return pairs, np.empty(0)
+            return np.empty(0)
+        rows = self.rows
         residual = self.loss.residual(rows.y, rows.honest())
         if rows.weight is not None:
             residual = residual * (rows.weight if residual.ndim == 1 else rows.weight[:, None])
@@ -114,7 +152,7 @@ class PairStage:
         family = Pairs(pairs=pairs, cuts=coarse, smooth=True, categorical=self._categorical)
         prepared = family.prepare(rows.X, rows.weight, n_jobs=self.n_jobs)
         with Team(self.n_jobs) as team:
-            return pairs, screen_pairs(prepared.arrays, residual, team)
+            return screen_pairs(prepared.arrays, residual, team)
 
     @property
     def _categorical(self) -> tuple[int, ...]:
@@ -150,5 +188,6 @@ class PairStage:
             selection=RandomGroups(min(plan.subset_size, len(pairs))), step=plan.step,
             n_iter=plan.n_iter, learning_rate=plan.learning_rate, start_score=0.0,
             early_stopping=EarlyStopping(plan.patience, plan.tol), engine="direct",
-            random_state=self.seed, n_jobs=self.n_jobs, callbacks=self.listeners, **where,
+            random_state=self.seed, n_jobs=self.n_jobs, callbacks=self.listeners,
+            names=self.names, **where,
         )  # fmt: skip

@@ -107,6 +107,13 @@ def check_sets(
     return found
 
 
+def pairs_within(sets: list[NDArray[np.int64]], features: NDArray[np.int64]) -> Columns:
+    """Every pair of these features that one of the sets has both of."""
+    inside = [np.intersect1d(members, features) for members in sets]
+    found = [np.empty((0, 2), np.int64), *(one[all_pairs(len(one))] for one in inside)]
+    return np.unique(np.concatenate(found), axis=0)
+
+
 def with_stumps(pairs: Columns, n_features: int) -> Columns:
     """Every feature by itself, then the pairs."""
     alone = np.column_stack([np.arange(n_features), np.full(n_features, -1)])

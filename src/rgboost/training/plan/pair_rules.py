@@ -72,7 +72,9 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
     if case.facts.goes_on is not None:
         return case.facts.goes_on
     if not isinstance(case.max_iter, str):
-        return "max_iter is a number, and rows that are held out tell how many rounds pairs take"
+        return "max_iter is a number, and pairs are fitted for as long as held-out rows gain"
+    if case.feature_weights is not None:
+        return "feature_weights say how features are drawn, and pairs are drawn evenly"
     if judge == rules.FEW:
         return "there are too few rows to hold some out"
     if judge == rules.FOLDS and not mean:
@@ -84,7 +86,7 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
 
 INTERACTIONS = (
     Rule("something does not go together with pairs: a number as max_iter, a family object as "
-         "learner, one run that goes on or is looked at, an engine on statistics",
+         "learner, feature_weights, one run that goes on or is looked at, an engine on statistics",
          lambda c: c.obstacle is not None, 0),
     Rule(f"more than {MOST_FEATURES} features", lambda c: c.case.facts.features > MOST_FEATURES, 0),
     Rule("a single feature", lambda c: c.case.facts.features < 2, 0),

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .quality import fit_rgboost, split_again, test_losses
+from .quality import split_again, test_losses
+from .quality_contestants import fit_rgboost
 from .quality_data import SETS, QualitySet, flights_with
 
 NOISE = ("id", "60 levels", "1,000 levels")

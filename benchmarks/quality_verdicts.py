@@ -61,6 +61,12 @@ def is_clear(behind: list[float] | None) -> bool:
     return behind is not None and behind[0] >= 2.0 * behind[1]
 
 
+def _error(found: Found) -> float:
+    """The standard error of the difference to the rival, 0 where it is not known."""
+    behind = found.get("behind")
+    return 0.0 if behind is None else behind[1]
+
+
 def _pairs_or_not(results: Results) -> str:
     """Whether the defaults are anywhere worse than curves alone."""
     losses = _values(results, "loss", "rgboost", ADDITIVE)
@@ -72,9 +78,7 @@ def _pairs_or_not(results: Results) -> str:
     better = [which for which, (ours, curves) in losses.items() if ours < curves]
     worse = []
     for which, (ours, curves) in losses.items():
-        behind = results[which]["rgboost"].get("behind")
-        allowed = max(WORSE * curves, 0.0 if behind is None else 2.0 * behind[1])
-        if ours - curves > allowed:
+        if ours - curves > max(WORSE * curves, 2.0 * _error(results[which]["rgboost"])):
             worse.append(which)
     return (
         f"Of {len(losses)} sets where pairs may enter, the defaults have a smaller test loss than "
@@ -105,15 +109,15 @@ def _ten(results: Results) -> str:
     shares = {
         which: (curves - ten) / (curves - ours)
         for which, (ours, ten, curves) in losses.items()
-        if curves - ours > WORSE * curves
+        if curves - ours > max(WORSE * curves, 2.0 * _error(results[which]["rgboost"]))
     }
     if not shares:
         return ""
     enough = [which for which, share in shares.items() if share >= HALF]
     told = ", ".join(f"{which} {100 * share:.0f} %" for which, share in shares.items())
     return (
-        f"Where pairs gain more than {100 * WORSE:g} %, ten of them have at least half of the gain "
-        f"on {len(enough)} of {len(shares)}: {told}."
+        f"Where pairs gain more than {100 * WORSE:g} % and two standard errors, ten of them have "
+        f"at least half of the gain on {len(enough)} of {len(shares)}: {told}."
     )
 
 

@@ -10,7 +10,7 @@ BENCH_VENV := .venv-bench
 BENCH_STAMP := $(BENCH_VENV)/.installed
 OLDEST_VENV := .venv-oldest
 OLDEST_STAMP := $(OLDEST_VENV)/.installed
-PEERS := lightgbm catboost interpret-core
+PEERS := lightgbm catboost interpret-core chimeraboost
 
 # What a change is tried with before it is committed: two minutes on two cores, with compiled code
 # from the time before. `make test` is everything.

@@ -28,7 +28,7 @@ _CLOCK_SECONDS = 0.3
 """The system counts the time of processes in steps of 10 ms: shorter runs tell nothing."""
 
 PACKAGES = ("lightgbm", "xgboost-cpu", "xgboost", "catboost", "interpret-core", "scikit-learn")
-PACKAGES += ("numpy", "scipy", "numba", "rgboost")
+PACKAGES += ("chimeraboost", "numpy", "scipy", "numba", "rgboost")
 
 
 class Skip(Exception):

@@ -1,7 +1,7 @@
 """Memory that fits add, each in a fresh process.
 
 python -m benchmarks.memory              a table of fits with the defaults
-python -m benchmarks.memory NAME ...     some of them
+python -m benchmarks.memory NAME ...     some of them, "NAME, additive": with interactions=0
 python -m benchmarks.memory '{"peer": "LightGBM", "data": {"kind": "dense", ...}, ...}'
                                          one fit: seconds, resident memory before and at its peak
 """
@@ -99,13 +99,19 @@ DEFAULTS: dict[str, tuple[str, Callable[[], tuple[Any, np.ndarray]]]] = {
 }
 
 
+ADDITIVE = ", additive"
+"""After the name of a fit: without pairs."""
+NAMES = [*DEFAULTS, *(name + ADDITIVE for name in ("regression-small", "classes", "categories"))]
+
+
 def measure_default(name: str) -> dict[str, Any]:
     """A fit with the defaults, after one that compiled everything."""
     import rgboost
 
-    kind, make = DEFAULTS[name]
+    kind, make = DEFAULTS[name.removesuffix(ADDITIVE)]
+    settings = {"interactions": 0} if name.endswith(ADDITIVE) else {}
     X, y = make()
-    estimator = getattr(rgboost, kind)(random_state=0)
+    estimator = getattr(rgboost, kind)(random_state=0, **settings)
     estimator.fit(X, y)
     for fitted in [key for key in vars(estimator) if key.endswith("_") or key.startswith("_")]:
         delattr(estimator, fitted)
@@ -149,8 +155,8 @@ def print_table(names: list[str]) -> None:
 
 
 def main() -> None:
-    if not sys.argv[1:] or sys.argv[1] in DEFAULTS:
-        print_table(sys.argv[1:] or list(DEFAULTS))
+    if not sys.argv[1:] or sys.argv[1].removesuffix(ADDITIVE) in DEFAULTS:
+        print_table(sys.argv[1:] or NAMES)
         return
     answer = os.dup(1)
     os.dup2(2, 1)  # what libraries print is no answer

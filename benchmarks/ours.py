@@ -27,7 +27,8 @@ class Binned(LearnerFamily):
 
 
 class Rgboost(Peer):
-    """`fit` and `score` are the estimators; `boost` on binned rows is the function below them."""
+    """`fit` and `score` are the estimators, additive as the stumps of the peers; `boost` on binned
+    rows is the function below them."""
 
     name = "rgboost"
     documentation = "docstring of rgboost.RGBMRegressor"
@@ -44,6 +45,7 @@ class Rgboost(Peer):
             "binning": self.binning,
             "learning_rate": spec.learning_rate,
             "early_stopping": False,
+            "interactions": 0,
             "engine": self.engine,
             "n_jobs": spec.threads,
             "random_state": spec.seed,

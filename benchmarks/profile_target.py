@@ -78,7 +78,7 @@ def main() -> None:
     train = train_test_split_80_20(X, y, 0)
     model = RGBMClassifier(
         engine="quadratic", selection="all", max_bins=100, max_iter=STUMPS, learning_rate=1.0,
-        n_jobs=options.threads, random_state=0,
+        interactions=0, n_jobs=options.threads, random_state=0,
     )  # fmt: skip
     model.fit(train.X_train, train.y_train)
     runs = [profile(lambda: model.fit(train.X_train, train.y_train)) for _ in range(FITS)]

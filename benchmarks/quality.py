@@ -3,16 +3,18 @@
     python -m benchmarks.quality --data-dir DIR                    # all sets, everybody
     python -m benchmarks.quality --sets adult --only rgboost --set learning_rate=0.1
     python -m benchmarks.quality --sets adult --split 1000         # other rows to test on
-    python -m benchmarks.quality --sets bike --only EBM --set smoothing_rounds=0
+    python -m benchmarks.quality --sets bike --only "EBM, additive" --set smoothing_rounds=0
 
-Everybody runs at the defaults of the library (EBM without interactions), and the tree libraries
-once more with stumps, so that additive models are compared with additive models. Results of the
-others are kept in ``out/quality`` and not measured again; ``--fresh`` forgets them.
+Everybody runs at the defaults of the library, and rgboost, EBM and two tree libraries once more
+without interactions (stumps), so that additive models are compared with additive models. Results of
+the others are kept in ``out/quality`` and beside the table, and not measured again; ``--fresh``
+forgets them.
 
 The loss is the mean log-loss, or the mean squared error as a share of the variance of the test
 labels (1 - R^2). Sets of fewer than 15,000 rows to test on are judged by five-fold cross-validation
 of all their rows, because one split tells little; seconds are then those of the median fold. Losses
-of the test rows are kept, so that the difference of two contestants has a standard error.
+of the test rows are kept, so that the difference of two contestants has a standard error. EBM with
+its pairs takes minutes to hours: it is judged on one split, the set's own, and so are we beside it.
 """
 
 from __future__ import annotations
@@ -27,7 +29,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +37,11 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from .measure import Skip
+from .quality_contestants import CONTESTANTS, RIVALS, count_pairs, is_ours, same_as, takes_part
 from .quality_data import SETS, QualitySet
-from .quality_table import renew
+from .quality_table import figures_beside, renew
+from .quality_verdicts import named
 
-clock = time.perf_counter
 OUT = Path("out") / "quality"
 FEW_ROWS = 15_000
 FOLDS = 5
@@ -49,8 +51,6 @@ the second; the fastest counts. A machine that is slower for a moment would be s
 three short fits."""
 PATIENCE = 900.0
 """Seconds after which a contestant is given up."""
-MOST_CATEGORIES = 255
-"""Of a feature, for HistGradientBoosting."""
 
 
 def parts_of(data: QualitySet) -> Iterator[QualitySet]:
@@ -88,106 +88,21 @@ def split_again(data: QualitySet, seed: int, n_rows: int | None = None) -> Quali
     return QualitySet(data.name, data.task, X[train], y[train], X[test], y[test], data.categorical)
 
 
-def parts_to_judge(data: QualitySet, options: argparse.Namespace) -> Iterator[QualitySet]:
-    """The parts of the table, or one split of its own."""
-    if options.split is None:
-        return parts_of(data)
-    return iter([split_again(data, options.split, options.rows)])
+def parts_to_judge(
+    data: QualitySet, options: argparse.Namespace, name: str = "rgboost"
+) -> Iterator[QualitySet]:
+    """The parts of the table for a contestant, or one split of its own."""
+    if options.split is not None:
+        return iter([split_again(data, options.split, options.rows)])
+    return iter([data]) if CONTESTANTS[name].one_split else parts_of(data)
 
 
-def protocol_of(parts: list[QualitySet]) -> dict[str, Any]:
-    """What a result belongs to: the rows and features of a part, and how many parts there are."""
-    return {"shape": parts[0].shape, "parts": len(parts)}
-
-
-def fit_rgboost(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
-    import rgboost
-
-    kind = rgboost.RGBMRegressor if data.task == "squared" else rgboost.RGBMClassifier
-    categories = list(data.categorical) or None
-    model = kind(n_jobs=threads, random_state=0, categorical_features=categories, **more)
-    start = clock()
-    model.fit(data.X, data.y)
-    seconds = clock() - start
-    return model, scores_of(model, data), seconds
-
-
-def scores_of(model: Any, data: QualitySet) -> NDArray:
-    """Of the test rows: predictions, log-odds, or of several classes logarithms of their shares."""
-    if data.task == "squared":
-        return model.predict(data.X_test)
-    if data.task == "logistic":
-        return model.decision_function(data.X_test)
-    return np.log(np.maximum(model.predict_proba(data.X_test), 1e-15))
-
-
-def fit_ebm(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
-    from interpret import glassbox
-
-    kind = "Regressor" if data.task == "squared" else "Classifier"
-    types = ["nominal" if k in data.categorical else "continuous" for k in range(data.X.shape[1])]
-    made = getattr(glassbox, f"ExplainableBoosting{kind}")
-    model = made(interactions=0, n_jobs=threads, feature_types=types, **more)
-    start = clock()
-    model.fit(data.X, data.y)
-    seconds = clock() - start
-    return model, scores_of(model, data), seconds
-
-
-def fit_lightgbm(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
-    import lightgbm
-
-    kind = lightgbm.LGBMRegressor if data.task == "squared" else lightgbm.LGBMClassifier
-    model = kind(n_jobs=threads, verbose=-1, random_state=0, **more)
-    options = {"categorical_feature": list(data.categorical)} if data.categorical else {}
-    start = clock()
-    model.fit(data.X, data.y, **options)
-    seconds = clock() - start
-    if data.task == "classes":
-        return model, scores_of(model, data), seconds
-    return model, model.booster_.predict(data.X_test, raw_score=True), seconds
-
-
-def few_categories(data: QualitySet) -> QualitySet:
-    """The most frequent 254 categories of a feature and the rest as one, which is what
-    HistGradientBoosting takes, and scikit-learn's OrdinalEncoder makes."""
-    X, X_test = data.X, data.X_test
-    for g in data.categorical:
-        values, counts = np.unique(X[:, g], return_counts=True)
-        if len(values) <= MOST_CATEGORIES:
-            continue
-        X, X_test = X.copy(), X_test.copy()
-        kept = np.sort(values[np.argsort(-counts, kind="stable")[: MOST_CATEGORIES - 1]])
-        for matrix in (X, X_test):
-            place = np.minimum(np.searchsorted(kept, matrix[:, g]), len(kept) - 1)
-            matrix[:, g] = np.where(kept[place] == matrix[:, g], place, len(kept))
-    return replace(data, X=X, X_test=X_test)
-
-
-def fit_hist(data: QualitySet, threads: int, **more: Any) -> tuple[Any, NDArray, float]:
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
-    from .peers import openmp_threads
-
-    data = few_categories(data.dense())
-    squared = data.task == "squared"
-    kind = HistGradientBoostingRegressor if squared else HistGradientBoostingClassifier
-    model = kind(categorical_features=list(data.categorical) or None, random_state=0, **more)
-    with openmp_threads(threads):
-        start = clock()
-        model.fit(data.X, data.y)
-        seconds = clock() - start
-        return model, scores_of(model, data), seconds
-
-
-CONTESTANTS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "rgboost": (fit_rgboost, {}),
-    "EBM": (fit_ebm, {}),
-    "LightGBM stumps": (fit_lightgbm, {"num_leaves": 2}),
-    "LightGBM": (fit_lightgbm, {}),
-    "HistGB stumps": (fit_hist, {"max_leaf_nodes": 2}),
-    "HistGB": (fit_hist, {}),
-}
+def protocol_of(parts: list[QualitySet], name: str = "rgboost") -> dict[str, Any]:
+    """What a result belongs to: the rows and features of a part, how many parts there are, and
+    the settings that are not defaults."""
+    one = CONTESTANTS[name]
+    found = {"shape": parts[0].shape, "parts": len(parts), "settings": one.settings}
+    return found | ({"one_split": True} if one.one_split else {})
 
 
 def test_losses(data: QualitySet, score: NDArray) -> NDArray:
@@ -203,18 +118,20 @@ def judge(
     name: str, parts: list[QualitySet], threads: int, **more: Any
 ) -> tuple[dict[str, Any], NDArray]:
     """Mean test loss, seconds of a fit and bytes of the stored model; and all test losses."""
-    fit, settings = CONTESTANTS[name]
-    losses, seconds, sizes, iterations = [], [], [], []
+    one = CONTESTANTS[name]
+    settings = {**one.settings, **more}
+    losses, seconds, sizes, iterations, pairs = [], [], [], [], []
     for part in parts:
         print(json.dumps({"begun": time.time()}), flush=True)  # for `given_up`
-        model, score, spent = fit(part, threads, **settings, **more)
+        model, score, spent = one.fit(part, threads, **settings)
         times = [spent]
         while spent < LONG_SECONDS and (len(times) < REPEATS or sum(times) < SHORT_SECONDS):
-            times.append(fit(part, threads, **settings, **more)[2])
+            times.append(one.fit(part, threads, **settings)[2])
         losses.append(test_losses(part, score))
         seconds.append(min(times))
         sizes.append(len(pickle.dumps(model)))
-        iterations.append(getattr(model, "best_iteration_", 0) if name == "rgboost" else 0)
+        iterations.append(getattr(model, "best_iteration_", 0) if is_ours(name) else 0)
+        pairs.append(count_pairs(model))
     every = np.concatenate(losses)
     found = {
         "loss": float(every.mean()),
@@ -222,18 +139,19 @@ def judge(
         "bytes": float(np.mean(sizes)),
         "iterations": float(np.mean(iterations)),
     }
-    return found, every
+    counted = [count for count in pairs if count is not None]
+    return found | ({"pairs": float(np.mean(counted))} if counted else {}), every
 
 
-def difference(which: str, name: str = "EBM") -> tuple[float, float] | None:
-    """How much larger our test loss is than another's, and the standard error of that."""
-    ours, theirs = (kept_losses(which, one) for one in ("rgboost", name))
+def difference(which: str, name: str, other: str) -> tuple[float, float] | None:
+    """How much larger a test loss is than another's, and the standard error of that."""
+    ours, theirs = (kept_losses(which, one) for one in (name, other))
     if not (ours.exists() and theirs.exists()):
         return None
-    one, other = np.load(ours), np.load(theirs)
-    if len(one) != len(other):  # of another split
+    first, second = np.load(ours), np.load(theirs)
+    if len(first) != len(second):  # of another split
         return None
-    more = one - other
+    more = first - second
     return float(more.mean()), float(more.std(ddof=1) / np.sqrt(len(more)))
 
 
@@ -244,11 +162,11 @@ def kept_losses(which: str, name: str) -> Path:
 def warm_up(name: str, data: QualitySet, threads: int) -> None:
     """Load libraries and compiled code by a fit: of a few rows, and for rgboost of all, because
     the code that it needs depends on their number."""
-    fit, settings = CONTESTANTS[name]
-    if name == "rgboost":
-        fit(next(parts_of(data)), threads)
+    one = CONTESTANTS[name]
+    if one.warm_rows is None:
+        one.fit(next(parts_of(data)), threads, **one.settings)
         return
-    few = np.linspace(0, len(data.y) - 1, min(300, len(data.y))).astype(int)
+    few = np.linspace(0, len(data.y) - 1, min(one.warm_rows, len(data.y))).astype(int)
     if data.task != "squared":  # two rows of every class, at least
         firsts = [np.flatnonzero(data.y == label)[:2] for label in np.unique(data.y)]
         few = np.union1d(few, np.concatenate(firsts))
@@ -257,7 +175,7 @@ def warm_up(name: str, data: QualitySet, threads: int) -> None:
         data.name, data.task, data.X[few, columns], data.y[few], data.X[:5, columns],
         data.y[:5], data.categorical,
     )  # fmt: skip
-    fit(small, threads, **settings, **({"outer_bags": 1} if name == "EBM" else {}))
+    one.fit(small, threads, **one.settings, **one.warm_settings)
 
 
 def arguments() -> argparse.Namespace:
@@ -291,15 +209,15 @@ def _value(text: str) -> Any:
 def measure(
     name: str, which: str, protocol: dict[str, Any], options: argparse.Namespace
 ) -> dict[str, Any]:
-    """A result from the cache, if it was measured in the same way, or from a process of its own."""
+    """A result that is known, if it was measured in the same way, or from a process of its own."""
     kept = OUT / f"{which}, {name}.json"
     if options.split is not None:
         rows = "" if options.rows is None else f", {options.rows} rows"
         kept = OUT / f"split {options.split}{rows}" / kept.name
-    tuned = name != "rgboost" and bool(options.more)  # not what is kept
-    if name != "rgboost" and kept.exists() and not (options.fresh or tuned):
-        found = json.loads(kept.read_text())
-        if "error" in found or protocol.items() <= found.items():
+    tuned = not is_ours(name) and bool(options.more)  # not what is kept
+    if not (is_ours(name) or options.fresh or tuned):
+        found = known(name, which, kept, protocol, options)
+        if found is not None:
             return found
     command = [
         sys.executable, "-m", "benchmarks.quality", "--one", "--only", name, "--sets", which,
@@ -325,10 +243,29 @@ def measure(
     else:
         lines = (errors if process.returncode else out).strip().splitlines()
         found = {"error": lines[-1][:200]} if process.returncode else json.loads(lines[-1])
+    if "error" in found:
+        found |= {"settings": protocol["settings"]}
     if not tuned:
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(found))
     return found
+
+
+def known(
+    name: str, which: str, kept: Path, protocol: dict[str, Any], options: argparse.Namespace
+) -> dict[str, Any] | None:
+    """What the cache has, or else the figures beside the table, of which old ones do not say
+    all."""
+    if kept.exists():
+        found = json.loads(kept.read_text())
+        asked = {"settings": protocol["settings"]} if "error" in found else protocol
+        if all(found.get(key) == value for key, value in asked.items()):
+            return found
+    found = None if options.split is not None else figures_beside(options.table).get(which, {})
+    found = found.get(name) if found else None
+    if found and all(found.get(key, value) == value for key, value in protocol.items()):
+        return found
+    return None
 
 
 def given_up(output: str) -> dict[str, Any]:
@@ -340,19 +277,43 @@ def given_up(output: str) -> dict[str, Any]:
     return {"error": f"longer than {seconds:.0f} s", "longer_than": seconds}
 
 
+def one_result(options: argparse.Namespace) -> None:
+    """In a process of its own: the result of a contestant on a set, as the last line."""
+    (name,), (which,) = options.only, options.sets
+    data = SETS[which](Path(options.data_dir))
+    warm_up(name, data, options.threads)
+    more = {key: _value(value) for key, value in (pair.split("=") for pair in options.more)}
+    parts = list(parts_to_judge(data, options, name))
+    found, losses = judge(name, parts, options.threads, **more)
+    if options.split is None and not (more and not is_ours(name)):
+        OUT.mkdir(parents=True, exist_ok=True)
+        np.save(kept_losses(which, name), losses)
+    print(json.dumps({**protocol_of(parts, name), **found}))
+
+
+def results_of(
+    which: str, data: QualitySet, names: list[str], options: argparse.Namespace
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The contestants that take part, one after the other. Who fits the same as another one is
+    not measured twice, unless settings are tried."""
+    n_features = data.X.shape[1]
+    trying = options.split is not None or bool(options.more)
+    n_parts = len(list(parts_to_judge(data, options)))
+    for name in names:
+        if not takes_part(name, n_features):
+            continue
+        other = None if trying else same_as(name, n_features, n_parts)
+        if other is not None:
+            yield name, {"same_as": other}
+            continue
+        protocol = protocol_of(list(parts_to_judge(data, options, name)), name)
+        yield name, measure(name, which, protocol, options)
+
+
 def main() -> None:
     options = arguments()
     if options.one:
-        (name,), (which,) = options.only, options.sets
-        data = SETS[which](Path(options.data_dir))
-        warm_up(name, data, options.threads)
-        more = {key: _value(value) for key, value in (pair.split("=") for pair in options.more)}
-        parts = list(parts_to_judge(data, options))
-        found, losses = judge(name, parts, options.threads, **more)
-        if options.split is None and not (more and name != "rgboost"):
-            OUT.mkdir(parents=True, exist_ok=True)
-            np.save(kept_losses(which, name), losses)
-        print(json.dumps({**protocol_of(parts), **found}))
+        one_result(options)
         return
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for which in options.sets:
@@ -361,13 +322,14 @@ def main() -> None:
         except Skip as reason:
             print(which, reason, flush=True)
             continue
-        protocol = protocol_of(list(parts_to_judge(data, options)))
-        for name in options.only:
-            found = measure(name, which, protocol, options)
-            results.setdefault(which, {})[name] = found
+        mine = results.setdefault(which, {})
+        for name, found in results_of(which, data, options.only, options):
+            mine[name] = found
             print(which, name, json.dumps(found), flush=True)
-        if "loss" in results[which].get("rgboost", {}) and options.split is None:
-            results[which]["rgboost"]["behind"] = difference(which)
+        for name, other in RIVALS.items():
+            mean = named(mine, name)
+            if name in mine and "error" not in mine[name] and mean != other:
+                mine[name]["behind"] = difference(which, mean, other)
     if options.split is None and not options.more:
         renew(options.table, results, SETS)
 

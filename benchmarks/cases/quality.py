@@ -6,22 +6,24 @@ import argparse
 from pathlib import Path
 
 from ..measure import Skip
-from ..quality import PATIENCE, measure, parts_to_judge, protocol_of
+from ..quality import OUT, PATIENCE, results_of
 from ..quality_data import SETS
+from ..quality_verdicts import figure, named
 from .base import Bench, Case, Figure, Unit
 
 SHORT = ("diabetes",)
 ADDITIVE = {
-    "rgboost": "rgboost",
-    "EBM": "EBM",
+    "rgboost": "rgboost, additive",
+    "EBM": "EBM, additive",
     "LightGBM": "LightGBM stumps",
     "HistGradientBoosting": "HistGB stumps",
 }
-TREES = {"rgboost": "rgboost", "LightGBM": "LightGBM", "HistGradientBoosting": "HistGB"}
+DEFAULTS = {"rgboost": "rgboost", "LightGBM": "LightGBM", "HistGradientBoosting": "HistGB"}
 ROWS: tuple[tuple[str, str, Unit, float, dict[str, str]], ...] = (
     ("loss", "test loss, additive models", "loss", 1.0, ADDITIVE),
-    ("loss", "test loss, trees at their defaults", "loss", 1.0, TREES),
+    ("loss", "test loss, pairs and trees at the defaults", "loss", 1.0, DEFAULTS),
     ("seconds", "fit, additive models", "s", 1.0, ADDITIVE),
+    ("seconds", "fit, pairs and trees at the defaults", "s", 1.0, DEFAULTS),
     ("bytes", "size of the pickled model, additive models", "MiB", 2.0**-20, ADDITIVE),
 )
 
@@ -35,6 +37,7 @@ def quality(bench: Bench) -> None:
         rows=None,
         more=[],
         patience=PATIENCE,
+        table=OUT / "table.md",
     )
     for which in SETS if bench.is_full else SHORT:
         try:
@@ -42,21 +45,22 @@ def quality(bench: Bench) -> None:
         except Skip as reason:
             bench.say(f"{which}: {reason}")
             continue
-        found, protocol = {}, protocol_of(list(parts_to_judge(data, options)))
-        for name in dict.fromkeys([*ADDITIVE.values(), *TREES.values()]):
-            bench.say(f"{which}: {name}")
-            found[name] = measure(name, which, protocol, options)
+        found = {}
+        names = list(dict.fromkeys([*DEFAULTS.values(), *ADDITIVE.values()]))
+        bench.say(which)
+        for name, one in results_of(which, data, names, options):
+            found[name] = one
+            bench.say(f"{which}: {name} is done")
         for key, what, unit, scale, contestants in ROWS:
             for contestant, name in contestants.items():
-                one = found[name]
-                value = one[key] * scale if key in one else None
+                one, value = found[named(found, name)], figure(found, name, key)
                 bench.figures.append(
                     Figure(
                         f"{which}, {what}",
                         f"{which} {one.get('shape', '')}",
                         what,
                         contestant,
-                        value,
+                        None if value is None else value * scale,
                         unit,
                         threads=bench.threads,
                         note=one.get("error", ""),

@@ -13,14 +13,14 @@ from .base import Bench, Case, Figure
 
 FIRST_FIT = """
 import sys, time, numba, sklearn.base
-from rgboost.warming import PATHS
+from rgboost.warming import PATHS, _fit, _numbers
 start, used = time.perf_counter(), time.process_time()
-PATHS[sys.argv[1]]()
+eval(sys.argv[1])
 print(time.perf_counter() - start, time.process_time() - used)
 """
 """Numbers are printed: seconds, and seconds of the processor."""
 
-FIRST_FITS = (
+AT_DEFAULTS = (
     "regression",
     "regression, 30,000 rows",
     "two classes",
@@ -28,19 +28,28 @@ FIRST_FITS = (
     "several classes",
     "several classes, 20,000 rows",
 )
-"""Of `rgboost.warming.PATHS`: fits at the defaults that take kernels of their own."""
+"""Of `rgboost.warming.PATHS`: fits at the defaults that take kernels of their own, those of pairs
+among them."""
+
+FIRST_FITS = {
+    **{path: f"PATHS[{path!r}]()" for path in AT_DEFAULTS},
+    "regression, additive": "_fit(0, _numbers(500), interactions=0)",
+    "regression, 30,000 rows, additive": "_fit(0, _numbers(30_000), interactions=0)",
+    "two classes, additive": "_fit(2, _numbers(2_000), interactions=0)",
+}
+"""What is called, by the name of the row."""
 
 BASE = "import sklearn.base, sklearn.utils.validation, numba"
 
 
 def cold_starts(bench: Bench) -> None:
     """The first fit on a machine, and the first of a process there, for each kind of fit."""
-    for path in FIRST_FITS:
+    for path, call in FIRST_FITS.items():
         with tempfile.TemporaryDirectory() as cache:
             for row, what in (("cold", "first fit on a machine, which compiles"),
                               ("warm", "first fit of a process, compiled before")):  # fmt: skip
                 bench.say(f"{path}: {what}")
-                seconds, used = _printed(FIRST_FIT, path, cache)
+                seconds, used = _printed(FIRST_FIT, call, cache)
                 note = f"{used:.1f} s of the processor"
                 bench.figures.append(
                     Figure(f"{row}, {path}", path, what, "rgboost", seconds, "s", note=note)

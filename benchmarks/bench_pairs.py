@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rgboost.engines.leaves.rows import LeafRows
 from rich.console import Console
 from rich.table import Table
 
 from rgboost import RGBMRegressor, boost
 from rgboost._core.jit import kernel
 from rgboost._core.team import Team
-from rgboost.engines.direct.leaf_rows import LeafRows
 from rgboost.engines.problem import Validation
 from rgboost.learners import Pairs
 from rgboost.learners.pairs.choose import PairSearch
@@ -107,9 +107,9 @@ def plain_histograms(codes, residual, n_times, out):
 def pair_histograms(arrays, columns, residual, memory):
     """What a search sums up before it looks at cuts."""
     for k in columns:
-        cells = memory[: arrays.cell_start[k + 1] - arrays.cell_start[k]]
-        cells[:] = 0.0
-        add_residuals(arrays, arrays.pairs[k, 0], arrays.pairs[k, 1], residual, cells)
+        memory[:] = 0.0
+        g, h = arrays.pairs[k, 0], arrays.pairs[k, 1]
+        add_residuals(arrays, g, h, residual, 0, residual.shape[0], memory)
 
 
 def screening(n_rows: int, threads: int) -> Table:
@@ -193,7 +193,8 @@ def histogram_seconds(arrays: Any, y: NDArray) -> float:
     """Of the columns of J, many of them drawn."""
     rng, n = np.random.default_rng(0), 20
     size = min(PAIRS_IN_J, len(arrays.pairs))
-    memory = np.empty(int(np.diff(arrays.cell_start).max()))
+    most = int(arrays.n_values.max()) + 1
+    memory = np.empty((most, most))
     drawn = [np.sort(rng.choice(len(arrays.pairs), size, replace=False)) for _ in range(n)]
 
     def run() -> None:

@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rgboost.engines.leaves.rows import LeafRows
 from rich.console import Console
 from rich.table import Table
 
 from rgboost import RGBMRegressor, boost
 from rgboost._core.jit import kernel
 from rgboost._core.team import Team
+from rgboost.engines.leaves.rows import LeafRows
 from rgboost.engines.problem import Validation
 from rgboost.learners import Pairs
 from rgboost.learners.pairs.choose import PairSearch

@@ -269,6 +269,32 @@ def test_constraints_by_name():
     assert (np.diff(model.predict(probe).reshape(30, 20), axis=1) >= -1e-9).all()
 
 
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, MemoryError])
+def test_the_curves_stay_if_pairs_come_to_nothing(fault, monkeypatch):
+    X, y = rows(n=600)
+    additive = RGBMRegressor(interactions=0, random_state=0).fit(X, y)
+
+    def refuse(*args, **settings):
+        raise fault
+
+    monkeypatch.setattr("rgboost.estimators.pairs.stage.PairStage.boost", refuse)
+    model = RGBMRegressor(random_state=0)
+    if fault is KeyboardInterrupt:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    else:
+        model.fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), additive.predict(X))
+    assert "there are none" in model.plan_.events[-1]
+
+
+def test_pairs_that_take_too_much_memory(monkeypatch):
+    X, y = rows(n=600)
+    monkeypatch.setattr("rgboost.training.plan.facts.memory_budget", lambda: 100_000)
+    plan = RGBMRegressor().plan(X, y)
+    assert "more memory" in plan["interactions"].why
+
+
 def test_more_pairs_than_candidates():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, size=(600, 20)).astype(float)

@@ -13,7 +13,7 @@ from ...training.plan.rules import HELD
 from ..carry_out import Done, Job, Settings, with_folds
 from ..holdout import hold_out
 from .rows import PairRows
-from .stage import PairFit, PairStage
+from .stage import PairFit, PairStage, no_pairs
 
 
 def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFit | None:
@@ -40,8 +40,9 @@ def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFi
     try:
         found = stage.run(boosted.model)
     except MemoryError:
-        job.plan.events.append("The system refused memory for pairs: there are none.")
-        return None
+        found = no_pairs("the system refused memory for pairs: there are none")
+    except KeyboardInterrupt:  # the curves are done
+        found = replace(no_pairs("pairs were interrupted: there are none"), interrupted=True)
     job.plan.events.append(found.event)
     return found
 

@@ -61,6 +61,13 @@ class PairFit:
     event: str
 
 
+def no_pairs(why: str, pairs: Columns | None = None, strength: Vector | None = None) -> PairFit:
+    """Nothing came of it."""
+    pairs = np.empty((0, 2), np.int64) if pairs is None else pairs
+    strength = np.empty(0) if strength is None else strength
+    return PairFit(None, None, pairs, strength, None, False, why)
+
+
 @dataclass
 class PairStage:
     """The fit of pairs beside curves."""
@@ -88,7 +95,7 @@ class PairStage:
             told = "pairs do not enter: no pair explains anything"
             if not len(pairs):
                 told = "pairs do not enter: interaction_constraints leave none"
-            return PairFit(None, None, pairs, strength, None, False, told)
+            return no_pairs(told, pairs, strength)
         boosted = self.boost(pairs[order])
         judged = Judged.of(boosted, self.rows, self.loss)
         if not (self.plan.asked or judged.worth_it):

@@ -10,6 +10,7 @@ from ...learners import LearnerFamily
 from ...losses import Loss
 from ...steps import ConstantStep, LeafSearch, NewtonStep, StepRule
 from . import rules
+from .facts import Facts
 from .rules import Case, Rule, always, decide
 
 MOST_FEATURES = 100
@@ -88,11 +89,23 @@ INTERACTIONS = (
     Rule("something does not go together with pairs: a number as max_iter, a family object as "
          "learner, feature_weights, one run that goes on or is looked at, an engine on statistics",
          lambda c: c.obstacle is not None, 0),
+    Rule("the runs of pairs would take more memory than a fit may add",
+         lambda c: pair_bytes(c.case.facts) > c.case.facts.memory, 0),
     Rule(f"more than {MOST_FEATURES} features", lambda c: c.case.facts.features > MOST_FEATURES, 0),
     Rule("a single feature", lambda c: c.case.facts.features < 2, 0),
     Rule("pairs enter if held-out rows gain by more than noise", always, "auto",
          f"at most {MOST_KEPT} pairs"),
 )  # fmt: skip
+
+
+BYTES_OF_PAIR_ROW = 64
+"""Of a row in a run: label, weight, score and residual of a class, twice."""
+
+
+def pair_bytes(facts: Facts) -> int:
+    """Bytes that the runs of pairs take: bins, and what is kept of a row, in every run."""
+    row = facts.features + BYTES_OF_PAIR_ROW * facts.loss.outputs
+    return facts.rows * row * (facts.n_folds or 1)
 
 
 @dataclass(frozen=True)

@@ -257,11 +257,13 @@ def test_pairs_answer_to_the_mouse(classes, tmp_path):
       watcher.unobserve(entry.card);  // no frame may ever be painted here
       if (!entry.drawn) { entry.drawn = true; drawTerm(entry); }
     }
-    for (const map of document.querySelectorAll("canvas")) {
-      const at = map.getBoundingClientRect();
-      map.dispatchEvent(new PointerEvent("pointermove", {clientX: at.left + 0.4 * at.width,
-        clientY: at.top + 0.5 * at.height}));
-    }</script></body>"""
+    setInterval(() => {  // a busy machine lays the page out late
+      for (const map of document.querySelectorAll("canvas")) {
+        const at = map.getBoundingClientRect();
+        map.dispatchEvent(new PointerEvent("pointermove", {clientX: at.left + 0.4 * at.width,
+          clientY: at.top + 0.5 * at.height}));
+      }
+    }, 100);</script></body>"""
     path.write_text(path.read_text(encoding="utf-8").replace("</body>", hand), encoding="utf-8")
     page = open_in_browser(path).stdout
     body = page[: page.index('id="data">')]  # but for the data

@@ -39,7 +39,7 @@ def searched(prepared, residual, columns=None, learners=None):
     listed = NONE if learners is None else learners
     subset = Subset(columns, learners is not None, first, listed)
     with Team(1) as team:
-        search_all(prepared.arrays, subset, residual, 0, residual.shape[1], 0.0, found, team)
+        search_all(prepared.arrays, subset, residual, 0, residual.shape[1], found, team)
     return found
 
 
@@ -439,6 +439,23 @@ def test_monotone_constraints_hold_for_the_whole_model(step):
         rows[:, g] = np.tile(np.arange(8.0), 60)
         score = fit.model.score(rows).reshape(60, 8)
         assert (sign * np.diff(score, axis=1) >= -1e-9).all()
+
+
+@pytest.mark.parametrize("step", [ConstantStep(), NewtonStep(), LineSearch()])
+def test_quadrants_without_rows_keep_the_order(step):
+    """Two features that go together leave quadrants empty, where predictions are asked for, too."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 8, 400).astype(float)
+    X = np.column_stack([x, x + (rng.random(400) < 0.1)])
+    y = 10.0 + x + rng.normal(size=400)
+    fit = boost(
+        X, y, loss=Squared(), learner=Pairs(stumps=True, constraints=[1, 1]),
+        selection=AllLearners(), step=step, n_iter=40, learning_rate=0.5,
+    )  # fmt: skip
+    grid = np.array(np.meshgrid(np.arange(9.0), np.arange(9.0), indexing="ij")).reshape(2, -1).T
+    score = fit.model.score(grid).reshape(9, 9)
+    for axis in (0, 1):
+        assert (np.diff(score, axis=axis) >= -1e-9).all()
 
 
 def test_a_run_goes_on_from_its_state(tmp_path):

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ..._core.team import Team
 from ...selection import Subsets
-from ..credibility import residual_noise
 from ..kernels import TIE, Subset
 from ..leaves import Leaves, divided
 from .axes import WITH_MISSING
@@ -76,14 +75,8 @@ class PairSearch:
             self._found = make_found(len(columns), self.n_outputs)
         found = self._found
         first = subsets.first[start : stop + 1]
-        noise = 0.0
-        if arrays.row_weight > 0.0:
-            weighted = len(arrays.weight) > 0
-            noise = residual_noise(
-                residual, arrays.weight, weighted, arrays.row_weight, arrays.total_weight
-            )
         subset = Subset(columns, subsets.restricted, first, subsets.learners)
-        search_all(arrays, subset, residual, *self._rows(), noise, found, team)
+        search_all(arrays, subset, residual, *self._rows(), found, team)
         scores = found.score[: len(columns)]
         top = scores.max()
         if top < 0.0:
@@ -129,6 +122,8 @@ class PairSearch:
             return Leaves(self._leaf, raw, sums, weights)
         values = np.empty(4)
         order_values(sums[:, 0], weights, light, sign_g, sign_h, values)
+        # A quadrant without rows has a value, too: new rows may be there.
+        weights = np.maximum(weights, EMPTY * arrays.total_weight)
         sums[:, 0] = values * weights
 
         def keep(values: Vector, weights: Vector) -> None:

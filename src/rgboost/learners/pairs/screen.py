@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.team import Team
-from ..credibility import residual_noise
 from ..kernels import Subset
 from .search import PairArrays, make_found, search_all
 
@@ -25,11 +24,6 @@ def screen_pairs(
         return np.zeros(len(arrays.pairs))
     residual = residual / largest  # squares of very large and very small ones exist, too
     total = float((residual**2 / arrays.weight if weighted else residual**2).sum())
-    noise = 0.0
-    if arrays.row_weight > 0.0:
-        noise = residual_noise(
-            residual, arrays.weight, weighted, arrays.row_weight, arrays.total_weight
-        )
     every = Subset(np.arange(len(arrays.pairs)), False, _NONE, _NONE)
-    search_all(arrays, every, residual, 0, residual.shape[1], noise, found, team)
+    search_all(arrays, every, residual, 0, residual.shape[1], found, team)
     return np.maximum(found.score, 0.0) / total

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..._core.jit import kernel
 from ..._core.math import largest
 from ..._core.team import Team
+from ..credibility import residual_noise
 from ..kernels import TIE, Subset
 from .axes import CATEGORY, NUMBER, arrange, left_side, n_arrangements
 from .levels import order_by_change, order_by_strongest
@@ -84,8 +85,8 @@ def make_found(n_columns: int, n_outputs: int) -> Found:
 
 
 def search_all(
-    arrays: PairArrays, subset: Subset, residual: Any, lo: int, hi: int, noise: float,
-    found: Found, team: Team,
+    arrays: PairArrays, subset: Subset, residual: Any, lo: int, hi: int, found: Found,
+    team: Team,
 ) -> None:  # fmt: skip
     """Search the columns of J on the residuals (outputs, rows) of rows lo..hi; weights are those of
     all rows. Pairs of plain numbers have a kernel of their own: most fits have no others."""
@@ -94,6 +95,12 @@ def search_all(
     if plain.any():
         team.run(search_numbers, arrays, subset, np.flatnonzero(plain), *rows, found)
     if not plain.all():
+        noise = 0.0
+        if arrays.row_weight > 0.0:
+            weighted = len(arrays.weight) > 0
+            noise = residual_noise(
+                residual, arrays.weight, weighted, arrays.row_weight, arrays.total_weight
+            )
         team.run(search_others, arrays, subset, np.flatnonzero(~plain), *rows, noise, found)
 
 

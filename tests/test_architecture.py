@@ -35,9 +35,9 @@ LAYERS = {
         verdicts page command""",
     "explain": """scale heat_map pictures shape_function pair_function global_explanation
         local_explanation page""",
-    "learners": """kernels credibility leaves base splits stump_statistics dense_stumps
-        sparse_stumps mixed_splits mixed_stumps some_rows class_sums dictionary prepared_mixed
-        stumps monotone pairs""",
+    "learners": "kernels credibility leaves base stumps dictionary pairs",
+    "learners/stumps": """splits stump_statistics dense_stumps sparse_stumps mixed_splits
+        mixed_stumps some_rows class_sums prepared_mixed family monotone""",
     "learners/pairs": "axes isotone levels columns score search tables choose screen family",
     "losses": """kernels conjugates base log_link squared huber log_cosh quantile absolute
         exponential softmax logistic poisson gamma tweedie ridged""",

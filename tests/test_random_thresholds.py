@@ -5,7 +5,7 @@ import pytest
 
 from rgboost import RGBMClassifier
 from rgboost.learners.kernels import Subset
-from rgboost.learners.splits import best_allowed
+from rgboost.learners.stumps.splits import best_allowed
 from rgboost.selection import Layout, RandomThresholds
 from rgboost.selection.draws import columns_of_learners
 

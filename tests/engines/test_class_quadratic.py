@@ -8,7 +8,7 @@ from rgboost import RGBMClassifier
 from rgboost._core.team import Team
 from rgboost.engines.quadratic import class_runs, runs
 from rgboost.learners import Stumps
-from rgboost.learners.class_sums import projections
+from rgboost.learners.stumps.class_sums import projections
 from rgboost.losses import Softmax
 from rgboost.model import Path
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners, RandomThresholds

@@ -6,7 +6,7 @@ import scipy.sparse
 
 from rgboost import Stumps, boost
 from rgboost.engines.gram import runs as gram_runs
-from rgboost.learners.stumps import PreparedStumps
+from rgboost.learners.stumps.family import PreparedStumps
 from rgboost.losses import Logistic, Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.statistics.memory import MemoryStatistics

@@ -6,7 +6,7 @@ import scipy.sparse
 
 from rgboost import RGBMClassifier
 from rgboost.learners import Stumps
-from rgboost.learners.class_sums import projections
+from rgboost.learners.stumps.class_sums import projections
 from rgboost.losses import Softmax
 from rgboost.selection import AllLearners, RandomLearners
 from rgboost.steps import ConstantStep, NewtonStep

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rgboost.learners import Stumps
-from rgboost.learners.mixed_stumps import MixedStumps, SparseMixedStumps
+from rgboost.learners.stumps.mixed_stumps import MixedStumps, SparseMixedStumps
 from rgboost.losses import Huber, Logistic, Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LineSearch

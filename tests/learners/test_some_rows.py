@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse
 
 from rgboost import Dictionary, Stumps, boost
-from rgboost.learners.monotone import Monotone
-from rgboost.learners.some_rows import LIGHT, on_some_rows, take_rows
+from rgboost.learners.stumps.monotone import Monotone
+from rgboost.learners.stumps.some_rows import LIGHT, on_some_rows, take_rows
 from rgboost.losses import Logistic, Softmax, Squared
 from rgboost.model import Path
 from rgboost.selection import RandomGroups, RandomLearners

@@ -7,9 +7,9 @@ import scipy.sparse
 from rgboost import Stumps, boost
 from rgboost._core.team import Team
 from rgboost.engines.gram.family import gram_family
-from rgboost.learners.dense_stumps import DenseStumps
-from rgboost.learners.sparse_stumps import SparseStumps
-from rgboost.learners.stump_statistics import stored_entries
+from rgboost.learners.stumps.dense_stumps import DenseStumps
+from rgboost.learners.stumps.sparse_stumps import SparseStumps
+from rgboost.learners.stumps.stump_statistics import stored_entries
 from rgboost.losses import Squared
 from rgboost.selection import RandomGroups
 from rgboost.statistics.memory import MemoryStatistics

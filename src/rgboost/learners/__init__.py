@@ -2,8 +2,7 @@
 
 from .base import LearnerFamily
 from .dictionary import Dictionary
-from .monotone import Monotone, constrained
 from .pairs import Pairs
-from .stumps import Stumps
+from .stumps import Monotone, Stumps, constrained
 
 __all__ = ["Dictionary", "LearnerFamily", "Monotone", "Pairs", "Stumps", "constrained"]

@@ -157,6 +157,9 @@ class LearnerFamily(ABC):
     by_statistics: ClassVar[bool] = False
     """Whether sums over bins of features are all that boosting needs of the rows."""
 
+    knows_folds: ClassVar[bool] = False
+    """Whether `Prepared.on_some_rows` is there: for cross-validation and means of several runs."""
+
     @abstractmethod
     def prepare(
         self,

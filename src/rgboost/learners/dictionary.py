@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -22,7 +22,7 @@ from .kernels import (
     make_pick,
     search_columns,
 )
-from .some_rows import normalised, on_some_rows, same_as, stored_rows, take_rows
+from .stumps.some_rows import normalised, on_some_rows, same_as, stored_rows, take_rows
 
 WeakLearner = Callable[[Any], Any]
 
@@ -53,6 +53,7 @@ class Dictionary(LearnerFamily):
 
     B: Any = None
     functions: tuple[WeakLearner, ...] = field(default=(), kw_only=True)
+    knows_folds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if (self.B is None) == (not self.functions):

@@ -175,11 +175,13 @@ def _density(
     edges, below = np.empty(starts[-1]), np.empty(starts[-1])
     source, target = _ranges(first[few], size[few]), _ranges(starts[:-1][few], size[few])
     edges[target], below[target] = cuts.thresholds[source], cuts.left_weight[source]
-    for k in np.flatnonzero(~few):
+    many = np.flatnonzero(~few)
+    last = first[many] + size[many] - 1
+    cells = _spaced(cuts.thresholds[first[many], None], cuts.thresholds[last, None])
+    for k, own in zip(many, cells, strict=True):
         span, now = slice(first[k], first[k] + size[k]), slice(starts[k], starts[k + 1])
-        thresholds = cuts.thresholds[span]
-        edges[now] = _spaced(thresholds[0], thresholds[-1])
-        below[now] = np.interp(edges[now], thresholds, cuts.left_weight[span])
+        edges[now] = own
+        below[now] = np.interp(own, cuts.thresholds[span], cuts.left_weight[span])
     return starts, edges, _between(below, starts, total)
 
 
@@ -214,7 +216,7 @@ def _bins_of(cuts: MixedCuts, g: int) -> tuple[Vector, Vector, float, float]:
     return cuts.edges_of(g), below[:-1], float(below[-1]), float(found[-1])
 
 
-def _spaced(low: float, high: float) -> Vector:
+def _spaced(low: Any, high: Any) -> Vector:
     """Evenly spaced edges, also where high - low would overflow."""
     return (1.0 - _SHARES) * low + _SHARES * high
 

@@ -21,8 +21,8 @@ def collapse_mixed(
 ) -> StumpModel:
     """Add up the stumps of a path that starts from a constant score.
 
-    ``offsets[g]`` is the first weak-learner of feature g; see `rgboost.learners.mixed_splits` for
-    their order.
+    ``offsets[g]`` is the first weak-learner of feature g; their order is that of
+    `rgboost.learners.stumps.mixed_splits`.
     """
     chosen = path.learner >= 0
     feature = np.where(chosen, np.searchsorted(offsets, path.learner, side="right") - 1, -1)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from .._core.jit import kernel, scalar
 from .._core.team import Team, take_ticket, wait_for_all
-from ..learners.stump_statistics import expand_codes
+from ..learners.stumps.stump_statistics import expand_codes
 
 _FEW_ROWS = 4
 """If that many times the rows are fewer than the cells of a table of pairs of bins, counts split

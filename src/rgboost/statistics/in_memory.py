@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._core.jit import kernel
 from .._core.team import Team
-from ..learners.stump_statistics import dense_bins
+from ..learners.stumps.stump_statistics import dense_bins
 from ..losses import Loss
 from .base import Columns, Curvature, Models, Statistics, Sums, Weights
 from .classes import ClassStatistics

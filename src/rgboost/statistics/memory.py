@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from .._core.jit import by_type, kernel
 from .._core.team import Team, take_ticket, wait_for_all
-from ..learners.dense_stumps import fill_bins
 from ..learners.kernels import Scratch, scratch_size
-from ..learners.mixed_stumps import MixedStumps
-from ..learners.stump_statistics import (
+from ..learners.stumps.dense_stumps import fill_bins
+from ..learners.stumps.mixed_stumps import MixedStumps
+from ..learners.stumps.stump_statistics import (
     add_table,
     expand_codes,
     fill_column,

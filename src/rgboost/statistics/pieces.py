@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..learners.some_rows import take_rows
+from ..learners.stumps.some_rows import take_rows
 from .base import (
     Columns,
     Curvature,

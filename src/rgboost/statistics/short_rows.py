@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..learners.stump_statistics import as_sparse, stored_entries
+from ..learners.stumps.stump_statistics import as_sparse, stored_entries
 from .memory import Columns, MemoryStatistics
 from .row_gram import MOST_BINS_IN_ALL, WholeGram
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .._core.jit import kernel
 from .._core.lanes import LANES, add_lanes
 from .._core.team import Team, row_chunks
-from ..learners.stump_statistics import dense_bins
+from ..learners.stumps.stump_statistics import dense_bins
 from ..losses import Loss
 from ..losses.kernels import evaluate
 

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core.jit import kernel, scalar
-from ..learners.mixed_splits import MixedColumns
-from ..learners.mixed_stumps import MixedStumps
-from ..learners.some_rows import LIGHT
-from ..learners.splits import Splits, weighted_splits
+from ..learners.stumps.mixed_splits import MixedColumns
+from ..learners.stumps.mixed_stumps import MixedStumps
+from ..learners.stumps.some_rows import LIGHT
+from ..learners.stumps.splits import Splits, weighted_splits
 
 Vector = NDArray[np.float64]
 
@@ -134,7 +134,7 @@ def weighted_slots(
 def bins_to_slots(ordered, missing, bins, out):
     """Sums in the bins of a feature, missing values last, become sums in its slots.
 
-    Four at a time, as in `rgboost.learners.splits.to_left_sums`.
+    Four at a time, as in `rgboost.learners.stumps.splits.to_left_sums`.
     """
     n = out.shape[0]
     if not ordered:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...learners.some_rows import take_rows
-from ...learners.stump_statistics import dense_bins
+from ...learners.stumps.some_rows import take_rows
+from ...learners.stumps.stump_statistics import dense_bins
 
 Vector = NDArray[np.float64]
 

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from ..._core.jit import kernel, reduction, scalar
 from ..._core.math import blocked_sum
-from ...learners.dense_stumps import left_sum, left_sums
 from ...learners.kernels import TIE, Pick
+from ...learners.stumps.dense_stumps import left_sum, left_sums
 from ...losses.kernels import evaluate, evaluate_single, sum_of_losses
 from ..curvature import LIGHTEST, in_units_of_the_largest
 from ..problem import Problem

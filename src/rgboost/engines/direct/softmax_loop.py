@@ -7,8 +7,8 @@ columns 1_left e_c / sqrt(W_L), 1_right e_c / sqrt(W_R) that move together. Its 
              = sum_c T_c^2 / W + sum_c (S_c - T_c W_L / W)^2 W / (W_L W_R)
 
 and the constant step 1/sigma adds S_c / (sigma W_L) on the left, (T_c - S_c) / (sigma W_R) on the
-right. Sets of categories: see `rgboost.learners.class_sums`. Threads and chunks of rows are those
-of `loop`.
+right. Sets of categories: see `rgboost.learners.stumps.class_sums`. Threads and chunks of rows are
+those of `loop`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from ..._core.jit import kernel
 from ..._core.team import close_turn, take_ticket, wait_for_all
-from ...learners.class_sums import class_left_sums, least_weight, needs_all_bins, split_sum
 from ...learners.kernels import (
     TIE,
     Pick,
@@ -32,8 +31,9 @@ from ...learners.kernels import (
     note_set,
     scratch_size,
 )
-from ...learners.splits import best_allowed
-from ...learners.stump_statistics import bar_light_sides, gather_column
+from ...learners.stumps.class_sums import class_left_sums, least_weight, needs_all_bins, split_sum
+from ...learners.stumps.splits import best_allowed
+from ...learners.stumps.stump_statistics import bar_light_sides, gather_column
 from ...statistics.class_rows import ClassScratch, add_values, clear_sums, evaluate_classes
 from .loop import first_of_the_best, subset_columns, subset_of
 from .softmax_step import class_values

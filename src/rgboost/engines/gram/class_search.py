@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from ..._core.jit import by_type, kernel
 from ..._core.math import largest
-from ...learners.class_sums import sort_by_direction
 from ...learners.kernels import TIE
-from ...learners.mixed_splits import bar_light
-from ...learners.splits import best_allowed, first_of_ties
+from ...learners.stumps.class_sums import sort_by_direction
+from ...learners.stumps.mixed_splits import bar_light
+from ...learners.stumps.splits import best_allowed, first_of_ties
 from ...statistics.slots import NumberSplits, SlotSplits
 from ..direct.loop import first_of_the_best
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.team import Team
-from ...learners.stump_statistics import dense_bins
+from ...learners.stumps.stump_statistics import dense_bins
 from ...losses import Loss
 from ...model import Path
 from ...model.path_tables import add_mixed_path, path_tables

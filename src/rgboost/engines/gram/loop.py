@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ..._core.jit import kernel, scalar
 from ..._core.team import wait_for_all
 from ...learners.kernels import note_set
-from ...learners.splits import pick_split
+from ...learners.stumps.splits import pick_split
 from ..direct.loop import first_of_the_best, note_nothing
 from .search import (
     Level,

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from ..._core.team import Team
-from ...learners.some_rows import take_rows
-from ...learners.splits import expected_sum
+from ...learners.stumps.some_rows import take_rows
+from ...learners.stumps.splits import expected_sum
 from ...model import Path
 from ...selection import Subsets
 from ...statistics.base import Curvature, Models

@@ -15,9 +15,9 @@ import numpy as np
 from ..._core.jit import by_type, kernel, scalar
 from ..._core.math import largest
 from ...learners.kernels import TIE, note_set
-from ...learners.mixed_splits import sort_categories, write_set
-from ...learners.mixed_stumps import best_of_column
-from ...learners.splits import (
+from ...learners.stumps.mixed_splits import sort_categories, write_set
+from ...learners.stumps.mixed_stumps import best_of_column
+from ...learners.stumps.splits import (
     expected_sum,
     first_of_ties,
     score_splits,

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._core.jit import kernel, scalar
 from ...learners.kernels import Scratch, accumulate, scratch_size
-from ...learners.stump_statistics import add_table
+from ...learners.stumps.stump_statistics import add_table
 from ...statistics.rows import TILE
 
 _TOGETHER = 3

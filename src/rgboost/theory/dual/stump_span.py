@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..._core.jit import kernel
 from ..._core.team import Team, wait_for_all
 from ...learners.base import Prepared
-from ...learners.stump_statistics import expand_codes, joint_bins
+from ...learners.stumps.stump_statistics import expand_codes, joint_bins
 from ...losses import Squared
 from ...statistics.memory import MOST_BINS, MemoryStatistics, expanded_type, weigh_bins
 from ...statistics.row_gram import MOST_BINS_IN_ALL, RowBins, add_pairs, make_row_bins

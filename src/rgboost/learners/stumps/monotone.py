@@ -15,17 +15,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.jit import kernel
-from ..data.mixed_bins import MixedCuts
-from ..model import Coverage, Path
-from ..selection.layout import column_index
-from .base import Additive, LearnerFamily, Prepared
-from .kernels import (
+from ..._core.jit import kernel
+from ...data.mixed_bins import MixedCuts
+from ...model import Coverage, Path
+from ...selection.layout import column_index
+from ..base import Additive, LearnerFamily, Prepared
+from ..kernels import (
     Pick,
     accumulate,
     direction,
@@ -36,11 +36,11 @@ from .kernels import (
     search_columns,
     trust,
 )
+from .family import PreparedStumps, Stumps
 from .prepared_mixed import PreparedMixedStumps
 from .some_rows import normalised, on_some_rows, same_as, take_rows
 from .splits import best_allowed, expected_sum, pick_split, shared_score, split_type
 from .stump_statistics import bar_light_sides, column_left_sums, gather_column
-from .stumps import PreparedStumps, Stumps
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class Monotone(LearnerFamily):
 
     stumps: Stumps
     constraints: Any
+    knows_folds: ClassVar[bool] = True
 
     @property
     def unconstrained(self) -> Stumps:

@@ -31,10 +31,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.jit import kernel, scalar
-from ..data.mixed_bins import MixedCuts
-from ..data.sorting import sort_again, sorted_positions
-from .credibility import few_categories, smooth_sums
+from ..._core.jit import kernel, scalar
+from ...data.mixed_bins import MixedCuts
+from ...data.sorting import sort_again, sorted_positions
+from ..credibility import few_categories, smooth_sums
 from .splits import Splits, expected_sum, to_left_sums, weighted_splits
 
 _SORTED_AGAIN = 256

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.jit import kernel, reduction, scalar
-from .._core.math import blocked_sum
-from .kernels import (
+from ..._core.jit import kernel, reduction, scalar
+from ..._core.math import blocked_sum
+from ..kernels import (
     TIE,
     accumulate,
     direction,

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.jit import kernel
-from ..data.binning import SparseCodes, empty_codes
-from .base import Prepared
+from ..._core.jit import kernel
+from ...data.binning import SparseCodes, empty_codes
+from ..base import Prepared
 from .dense_stumps import DenseStumps
 from .mixed_splits import MixedColumns
 from .mixed_stumps import MixedStumps, SparseMixedStumps

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core.jit import by_type, kernel
+from ..._core.jit import by_type, kernel
 
 
 def _not_dense(learners):
@@ -55,8 +55,8 @@ def column_left_sums(learners, column, bins, total):
 def bar_light_sides(learners, column, scores):
     """Scores of the splits of a column become -inf where a side has too little weight.
 
-    Splits that always have too little are left out before; see `rgboost.learners.mixed_splits` for
-    those that remain.
+    Splits that always have too little are left out before; see
+    `rgboost.learners.stumps.mixed_splits` for those that remain.
     """
 
 

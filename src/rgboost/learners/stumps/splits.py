@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.jit import kernel, scalar
-from .._core.math import largest
-from ..data.cuts import Cuts
-from .kernels import TIE, Pick
+from ..._core.jit import kernel, scalar
+from ..._core.math import largest
+from ...data.cuts import Cuts
+from ..kernels import TIE, Pick
 
 
 class Splits(NamedTuple):

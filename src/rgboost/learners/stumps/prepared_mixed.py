@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..data.binning import SparseCodes
-from ..data.cuts import CutPlan
-from ..data.mixed_bins import (
+from ...data.binning import SparseCodes
+from ...data.cuts import CutPlan
+from ...data.mixed_bins import (
     CategoryPlan,
     MixedCuts,
     cut_mixed,
@@ -21,11 +21,11 @@ from ..data.mixed_bins import (
     weigh_sparse_bins,
     without_light_thresholds,
 )
-from ..data.sparse_columns import as_columns
-from ..model import ClassStumpModel, Coverage, Path, StumpModel
-from ..model.mixed import collapse_mixed
-from ..selection import Layout
-from .credibility import usual_weight
+from ...data.sparse_columns import as_columns
+from ...model import ClassStumpModel, Coverage, Path, StumpModel
+from ...model.mixed import collapse_mixed
+from ...selection import Layout
+from ..credibility import usual_weight
 from .mixed_splits import MixedColumns, mixed_columns, mixed_splits
 from .mixed_stumps import MixedStumps, SparseMixedStumps, mixed_stumps
 from .some_rows import PreparedBins

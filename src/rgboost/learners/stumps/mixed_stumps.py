@@ -10,9 +10,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.jit import scalar
-from ..data.binning import SparseCodes
-from .credibility import residual_noise
+from ..._core.jit import scalar
+from ...data.binning import SparseCodes
+from ..credibility import residual_noise
+from ..kernels import (
+    accumulate,
+    direction,
+    make_pick,
+    note_noise,
+    note_set,
+    scratch_size,
+    search_columns,
+    trust,
+)
 from .dense_stumps import (
     _COPIES,
     _STRIDE,
@@ -22,16 +32,6 @@ from .dense_stumps import (
     _joint_bins,
     _table_base,
     fill_bins,
-)
-from .kernels import (
-    accumulate,
-    direction,
-    make_pick,
-    note_noise,
-    note_set,
-    scratch_size,
-    search_columns,
-    trust,
 )
 from .mixed_splits import MixedColumns, bar_light, bin_values, mixed_left_sums, write_set
 from .sparse_stumps import fill_sparse_bins

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._core.validation import check_count, check_option, check_real
-from ..data.binning import bin_dense, bin_sparse, encode_dense, encode_sparse
-from ..data.cuts import (
+from ..._core.validation import check_count, check_option, check_real
+from ...data.binning import bin_dense, bin_sparse, encode_dense, encode_sparse
+from ...data.cuts import (
     MOST_BINS,
     BinningKind,
     Cuts,
@@ -19,13 +19,13 @@ from ..data.cuts import (
     make_plan,
     without_light_sides,
 )
-from ..data.input.names import feature_mask
-from ..data.mixed_bins import CategoryPlan, MixedCuts, without_missing
-from ..data.sparse_columns import as_columns, sparse_columns
-from ..model import ClassStumpModel, Coverage, Path, StumpModel
-from ..model.path_tables import path_tables
-from ..selection import Layout
-from .base import LearnerFamily
+from ...data.input.names import feature_mask
+from ...data.mixed_bins import CategoryPlan, MixedCuts, without_missing
+from ...data.sparse_columns import as_columns, sparse_columns
+from ...model import ClassStumpModel, Coverage, Path, StumpModel
+from ...model.path_tables import path_tables
+from ...selection import Layout
+from ..base import LearnerFamily
 from .dense_stumps import DenseStumps, dense_stumps
 from .mixed_splits import mixed_columns
 from .prepared_mixed import PreparedMixedStumps, mixed_arrays, prepare_mixed
@@ -71,7 +71,7 @@ class Stumps(LearnerFamily):
 
     Dense matrices and sparse ones (without making them dense) are accepted. Ties between stumps
     go to the smaller feature, then to the smaller threshold. NaN is a missing value: see
-    `rgboost.learners.mixed_splits`.
+    `rgboost.learners.stumps.mixed_splits`.
     """
 
     leaves: Literal["free", "signed"] = "free"
@@ -83,6 +83,7 @@ class Stumps(LearnerFamily):
     min_frequency: int = 1
     max_categories: int | None = None
     accepts_missing: ClassVar[bool] = True
+    knows_folds: ClassVar[bool] = True
     by_statistics: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -19,8 +19,8 @@ import math
 
 import numpy as np
 
-from .._core.jit import by_type, kernel, reduction
-from .credibility import smooth_sums
+from ..._core.jit import by_type, kernel, reduction
+from ..credibility import smooth_sums
 from .dense_stumps import DenseStumps, left_sum
 from .mixed_stumps import MixedStumps, SparseMixedStumps
 from .sparse_stumps import SparseStumps

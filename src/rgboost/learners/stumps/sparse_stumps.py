@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._core.jit import scalar
-from ..data.binning import SparseCodes
-from .dense_stumps import DenseStumps, heaviest_bins
-from .kernels import (
+from ..._core.jit import scalar
+from ...data.binning import SparseCodes
+from ..kernels import (
     TIE,
     direction,
     make_pick,
     scratch_size,
     search_columns,
 )
+from .dense_stumps import DenseStumps, heaviest_bins
 from .splits import (
     Splits,
     expected_sum,

@@ -118,3 +118,14 @@ def test_what_ramps_cannot_do(rows):
         fitted(rows, step=LeafSearch())
     with pytest.raises(NotImplementedError, match="knows no folds"):
         fitted(rows, fold=np.arange(300) % 5)
+    X, y, _ = rows
+    with pytest.raises(ValueError, match=r"max_iter='cv' needs folds.*early_stopping=True"):
+        RGBMRegressor(learner=Ramps(), max_iter="cv").fit(X, y)
+
+
+@pytest.mark.parametrize("n_rows", [29, 60, 300])
+def test_defaults_hold_rows_out_where_there_are_no_folds(rows, n_rows):
+    X, y, _ = rows
+    model = RGBMRegressor(learner=Ramps(), random_state=0).fit(X[:n_rows], y[:n_rows])
+    assert model.plan_.judge == ("few rows" if n_rows < 30 else "held-out rows")
+    assert model.score(X, y) > 0.5

@@ -1,8 +1,9 @@
 """LIBSVM (SVMlight) text into a sparse matrix.
 
 A line is ``label index:value index:value ...``. With each word on a line of its own, that is a CSV
-file with two columns, index and value, and pandas parses it: five times as fast as
-scikit-learn's reader, and stricter. Where pandas refuses, `libsvm_faults` finds out why.
+file with two columns, index and value, and pandas parses it: in half the time of scikit-learn's
+reader, which also takes 1_0 for 10, nan and 1e400 for numbers, and 2,000,000,000 for a width, and
+does not say where a fault is. Where pandas refuses, `libsvm_faults` finds out why.
 
 Rules
 -----

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from ..._core.jit import kernel
 from ..._core.memory import memory_budget
 from ..._core.one_line import one_line
 from ...data.mixed_bins import columns_with_missing
@@ -49,31 +50,9 @@ class Values:
     def cuts(self, max_bins: int | None, least: float) -> tuple[NDArray, NDArray]:
         """(thresholds of each feature, share of rows in its heaviest bin) with so many bins at
         quantiles and at least the share ``least`` of the rows on either side."""
-        first, last = self.start[:-1], self.start[1:] - 1
-        filled = first <= last
-        feature = np.repeat(np.arange(len(first)), self.distinct)
-        below = np.cumsum(self.counts)
-        before = np.concatenate([[0], below])[first]
-        below = below - before[feature]
-        total = np.zeros(len(first), np.int64)
-        total[filled] = below[last[filled]]
-        cut = np.ones(len(below), dtype=bool)
-        if max_bins is not None:
-            level = below * max_bins // total[feature]  # how many of the quantiles lie at or below
-            cut = np.diff(level, prepend=0) > 0
-            cut[first[filled]] = level[first[filled]] > 0
-            cut |= (self.distinct <= max_bins)[feature]
-        cut[last[filled]] = False
-        lightest = least * self.n_rows
-        cut &= (below >= lightest) & (total[feature] - below >= lightest)
-        n_cuts = np.bincount(feature[cut], minlength=len(first))
-        cut[last[filled]] = True  # where bins end
-        ends, owner = below[cut], feature[cut]
-        sizes = np.diff(ends, prepend=0)
-        new = np.diff(owner, prepend=-1) > 0
-        sizes[new] = ends[new]
-        heaviest = np.zeros(len(first))
-        np.maximum.at(heaviest, owner, sizes)
+        n_features = len(self.start) - 1
+        n_cuts, heaviest = np.zeros(n_features, np.int64), np.zeros(n_features, np.int64)
+        count_cuts(self.counts, self.start, max_bins or 0, least * self.n_rows, n_cuts, heaviest)
         return n_cuts, heaviest / max(1, self.n_rows)
 
     def levels(self, least: float, most: int | None) -> NDArray[np.int64]:
@@ -83,6 +62,31 @@ class Values:
         own = np.bincount(feature[self.counts >= least], minlength=len(self.start) - 1)
         found = own + (own < self.distinct)
         return found if most is None else np.minimum(found, most)
+
+
+@kernel()
+def count_cuts(counts, start, max_bins, lightest, n_cuts_out, heaviest_out):
+    """Of each feature: its quantile cuts with ``max_bins`` bins (0: one after every value) and at
+    least ``lightest`` rows on either side, and the rows of its heaviest bin."""
+    for g in range(len(start) - 1):
+        first, last = start[g], start[g + 1] - 1
+        every = max_bins == 0 or last - first < max_bins
+        total = 0
+        for j in range(first, last + 1):
+            total += counts[j]
+        below = begin = 0
+        next_quantile = total  # times max_bins
+        for j in range(first, last):
+            below += counts[j]
+            if not every:
+                if below * max_bins < next_quantile:
+                    continue
+                next_quantile = (below * max_bins // total + 1) * total
+            if below >= lightest and total - below >= lightest:
+                n_cuts_out[g] += 1
+                heaviest_out[g] = max(heaviest_out[g], below - begin)
+                begin = below
+        heaviest_out[g] = max(heaviest_out[g], total - begin)
 
 
 def _dense_values(rows: NDArray) -> Values:
@@ -100,17 +104,22 @@ def _dense_values(rows: NDArray) -> Values:
 def _sparse_values(rows: Any) -> Values:
     """Of a sparse matrix; values that are the same in single precision are one."""
     n_rows, n_features = rows.shape
-    entries = scipy.sparse.coo_array(rows)
-    kept = ~np.isnan(entries.data) & (entries.data != 0)
-    column, value = entries.col[kept].astype(np.int64), entries.data[kept]
+    entries = rows.tocsr()
+    kept = ~np.isnan(entries.data)
+    missing = np.bincount(entries.indices[~kept], minlength=n_features)
+    kept &= entries.data != 0
+    key = entries.indices[kept].astype(np.int64)  # by column, then by value; 0 where zeros belong
+    zeros = n_rows - missing - np.bincount(key, minlength=n_features)
+    key <<= 33
     with np.errstate(over="ignore", under="ignore"):
-        bits = value.astype(np.float32).view(np.int32)
-    order = np.where(bits < 0, np.int64(-1) - (bits & 0x7FFFFFFF), bits.astype(np.int64))
-    key = np.sort((column << 33) + order)  # by column, then by value; 0 where zeros belong
-    starts = np.flatnonzero(np.diff(key, prepend=-(1 << 62)))
+        bits = entries.data[kept].astype(np.float32).view(np.int32)
+    key += np.where(bits < 0, -1 - (bits & 0x7FFFFFFF), bits)
+    del entries, kept, bits  # rows and their keys are what a fit of sparse rows takes at most
+    key.sort()
+    new = np.ones(len(key), dtype=bool)
+    np.not_equal(key[1:], key[:-1], out=new[1:])
+    starts = np.flatnonzero(new)
     counts, key = np.diff(starts, append=len(key)), key[starts]
-    missing = np.bincount(entries.col[np.isnan(entries.data)], minlength=n_features)
-    zeros = n_rows - missing - np.bincount(column, minlength=n_features)
     there = np.flatnonzero(zeros)
     counts = np.insert(counts, np.searchsorted(key, there << 33), zeros[there])
     distinct = np.bincount((key + (1 << 32)) >> 33, minlength=n_features) + (zeros > 0)

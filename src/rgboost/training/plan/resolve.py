@@ -33,6 +33,11 @@ def resolve(parameters: Mapping[str, Any], facts: Facts) -> Plan:
             "max_iter='cv' chooses the number of iterations without validation rows; "
             "leave out X_val and y_val, or give max_iter as a number."
         )
+    if judge.value == rules.FOLDS and not case.knows_folds:
+        raise ValueError(
+            f"max_iter='cv' needs folds, and learner={case.learner!r} knows none; use "
+            "early_stopping=True, or give max_iter as a number."
+        )
     memory = case.gram_memory
     if memory is None:
         memory = decide(rules.GRAM_MEMORY, case).value

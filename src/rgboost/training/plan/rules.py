@@ -102,6 +102,11 @@ class Case:
         return not isinstance(learner, LearnerFamily) or learner.by_statistics
 
     @property
+    def knows_folds(self) -> bool:
+        learner = self.parameters["learner"]
+        return not isinstance(learner, LearnerFamily) or learner.knows_folds
+
+    @property
     def plain_stumps(self) -> bool:
         """Whether weak-learners are stumps without constraints."""
         return self.is_stumps and self.parameters["monotone_constraints"] is None
@@ -143,7 +148,7 @@ class Case:
     def enough_for_folds(self) -> bool:
         """Whether rows, those of the rarest class and groups can be shared out among folds."""
         facts = self.facts
-        if facts.rows < FEW_ROWS:
+        if facts.rows < FEW_ROWS or not self.knows_folds:
             return False
         return (
             not isinstance(self.cv, numbers.Integral) or min(facts.rarest, facts.units) >= self.cv
@@ -317,7 +322,7 @@ JUDGE = (
          and c.enough_for_folds, MEAN_OR_HELD),
     Rule(f"from {FEW_ROWS} rows on, and enough rows of each class (and groups) for folds",
          lambda c: c.enough_for_folds, FOLDS),
-    Rule(f"from {FEW_ROWS} rows on, a class is too rare for folds",
+    Rule(f"from {FEW_ROWS} rows on, a class is too rare for folds, or weak-learners know none",
          lambda c: c.chooses_by_itself and c.facts.rows >= FEW_ROWS and c.can_share, HELD),
     Rule(f"fewer than {FEW_ROWS} rows, or none to hold out", always, FEW,
          f"{FEW_ITERATIONS} iterations"),

@@ -74,7 +74,9 @@ MODELS = {
         X, np.where(y > 0, "yes", "no").astype(object)
     ),
     "int8": lambda: RGBMClassifier(max_iter=5).fit(X, (y > 0).astype(np.int8)),
-    "exponential": lambda: RGBMClassifier(loss="exponential", step="line-search").fit(X, y > 0),
+    "exponential": lambda: RGBMClassifier(
+        loss="exponential", step="line-search", interactions=0, random_state=0
+    ).fit(X, y > 0),
     "sparse": lambda: RGBMRegressor(max_iter=20).fit(scipy.sparse.csr_array(X * (X > 0)), y),
     "missing": lambda: RGBMRegressor(max_iter=20, random_state=0).fit(MISSING, y),
     "categories": lambda: RGBMRegressor(max_iter=20, random_state=0).fit(MIXED, y),

@@ -31,18 +31,31 @@ def test_a_callback_that_does_nothing_changes_no_model_of_empty_columns():
     np.testing.assert_array_equal(plain.predict(X), heard.predict(X))
 
 
+class PressInRun:
+    """Ctrl-C at the first block of a run: callbacks are entered anew for each."""
+
+    def __init__(self, number):
+        self.number = number
+        self.runs = 0
+
+    def __enter__(self):
+        self.runs += 1
+
+    def __exit__(self, *exc_info):
+        pass
+
+    def __call__(self, progress):
+        if self.runs == self.number:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
 def test_ctrl_c_in_the_second_of_two_means():
     X, y = mixed()
-    seen = []
-
-    def press(progress):
-        if seen and progress.iteration < seen[-1]:
-            os.kill(os.getpid(), signal.SIGINT)
-        seen.append(progress.iteration)
-
+    press = PressInRun(2)
     model = RGBMRegressor(categorical_features=[0], random_state=0, callbacks=[press])
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
+    assert press.runs == 2
     assert model.score(X, y) > 0.8
 
 

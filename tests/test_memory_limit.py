@@ -23,6 +23,7 @@ def machine(tmp_path, monkeypatch):
             path = tmp_path / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
+        memory.group_limits.cache_clear()
         return memory_limit(tmp_path / "proc", tmp_path / "cgroup")
 
     return write

@@ -7,7 +7,7 @@ import scipy.sparse
 from rgboost.learners import Stumps
 from rgboost.losses import Logistic, Squared
 from rgboost.training import Validation
-from rgboost.training.plan.facts import SAMPLE, Values, facts_of
+from rgboost.training.plan.facts import MOST_COUNTED, SAMPLE, Values, facts_of
 
 from .situations import make_rows
 
@@ -56,6 +56,26 @@ def test_many_rows_are_sampled_evenly():
     X = np.arange(45_000.0)[:, None]
     assert Values.of(X).n_rows == 9000 <= SAMPLE
     assert Values.of(X).cuts(100, 0.0)[0].tolist() == [99]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])
+def test_some_of_many_features_are_counted(kind):
+    """Those with categories are, and others stand for their neighbours."""
+    n = 3 * MOST_COUNTED
+    X = np.arange(40.0)[:, None] % np.where(np.arange(n) < n // 2, 4, 10)
+    categorical = np.zeros(n, bool)
+    categorical[[7, 500]] = True
+    X[:, 7], X[:, 500] = np.arange(40) % 2, np.arange(40) % 3
+    found = Values.of(kind(X), categorical)
+    assert len(found.start) == MOST_COUNTED + 2 + 1
+    expected = np.where(np.arange(n) < n // 2, 4, 10)
+    expected[[7, 500]] = 2, 3
+    at = np.abs(np.arange(n) - n // 2) > 3
+    np.testing.assert_array_equal(found.distinct[at], expected[at])
+    np.testing.assert_array_equal(
+        found.cuts(8, 0.0)[0][at], np.where(expected > 8, 7, expected - 1)[at]
+    )
+    np.testing.assert_array_equal(found.levels(0.0, None)[categorical], [2, 3])
 
 
 def test_categories_that_are_rare_or_many_share_one():

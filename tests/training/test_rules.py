@@ -26,7 +26,7 @@ def facts(rows, features, loss=None, distinct=None, **more):
     """Of rows that are never made: every feature has so many values, all equally often."""
     distinct = distinct or min(rows, 10_000)
     start = distinct * np.arange(features + 1)
-    values = Values(distinct, np.ones(start[-1], np.int64), start)
+    values = Values(distinct, np.ones(start[-1], np.int64), start, np.arange(features))
     none = np.zeros(features, bool)
     stored = rows * features
     known = {"categorical": none, "missing": none, "stored": stored, "input_bytes": 8 * stored}

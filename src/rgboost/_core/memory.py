@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 SHARE = 4
@@ -34,14 +34,17 @@ def machine_memory() -> int:
         return UNKNOWN_MACHINE
 
 
-def group_limits(proc: Path, groups: Path) -> Iterator[int]:
-    """The limits of the control groups of the process, and of all groups that these are in.
+@functools.cache
+def group_limits(proc: Path, groups: Path) -> tuple[int, ...]:
+    """The limits of the control groups of the process, and of all groups that these are in; read
+    once, which takes longer than some fits.
 
     A container often sees its own group as the root, and is told a path outside it: files that are
     not there say nothing.
     """
     roots: tuple[Path, ...]
     names: tuple[str, ...]
+    found = []
     for line in _read(proc / "cgroup").splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
@@ -56,7 +59,8 @@ def group_limits(proc: Path, groups: Path) -> Iterator[int]:
             for name in names:
                 limit = _read(group / name).strip()
                 if limit.isdigit():  # not "max"
-                    yield int(limit)
+                    found.append(int(limit))
+    return tuple(found)
 
 
 def address_space(proc: Path) -> int | None:

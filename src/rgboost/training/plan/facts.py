@@ -19,6 +19,9 @@ from ...losses import Loss
 SAMPLE, CELLS, FEWEST = 10_000, 1 << 20, 1000
 """Values are counted in at most so many rows, evenly spaced, and so many entries; but not in fewer
 rows than the last number."""
+MOST_COUNTED = 256
+"""Of more features without categories, values of so many are counted; the others are taken to be
+like their neighbours."""
 
 
 @one_line
@@ -26,42 +29,62 @@ rows than the last number."""
 class Values:
     """How often each value of a feature occurs in ``n_rows`` of the rows.
 
-    ``counts[start[g]:start[g + 1]]`` are those of feature g, its values in ascending order and
-    missing ones left out: all that the number of quantile cuts depends on.
+    ``counts[start[k]:start[k + 1]]``, with k = ``place[g]``, are those of feature g, its values in
+    ascending order and missing ones left out: all that the number of quantile cuts depends on.
     """
 
     n_rows: int
     counts: NDArray[np.int64]
     start: NDArray[np.int64]
+    place: NDArray[np.int64]
 
     @classmethod
-    def of(cls, X: Any) -> Values:
-        """Of evenly spaced rows of a matrix."""
-        most = SAMPLE
-        if not scipy.sparse.issparse(X):
-            most = max(FEWEST, min(SAMPLE, CELLS // max(1, X.shape[1])))
+    def of(cls, X: Any, categorical: NDArray[np.bool_] | None = None) -> Values:
+        """Of evenly spaced rows and features of a matrix."""
+        sparse = scipy.sparse.issparse(X)
+        numbers = np.ones(X.shape[1], bool) if categorical is None else ~categorical
+        counted, place = features_to_count(numbers)
+        most = SAMPLE if sparse else max(FEWEST, min(SAMPLE, CELLS // max(1, len(counted))))
         some = X[:: -(-X.shape[0] // most) or 1]
-        return _sparse_values(some) if scipy.sparse.issparse(some) else _dense_values(some)
+        if len(counted) < X.shape[1]:
+            some = some[:, counted]
+        n_rows, counts, distinct = _sparse_counts(some) if sparse else _dense_counts(some)
+        start = np.concatenate([[0], np.cumsum(distinct)]).astype(np.int64)
+        return cls(n_rows, counts.astype(np.int64), start, place)
 
     @property
     def distinct(self) -> NDArray[np.int64]:
-        return np.diff(self.start)
+        """How many values each feature has."""
+        return np.diff(self.start)[self.place]
 
     def cuts(self, max_bins: int | None, least: float) -> tuple[NDArray, NDArray]:
         """(thresholds of each feature, share of rows in its heaviest bin) with so many bins at
         quantiles and at least the share ``least`` of the rows on either side."""
-        n_features = len(self.start) - 1
-        n_cuts, heaviest = np.zeros(n_features, np.int64), np.zeros(n_features, np.int64)
+        n_counted = len(self.start) - 1
+        n_cuts, heaviest = np.zeros(n_counted, np.int64), np.zeros(n_counted, np.int64)
         count_cuts(self.counts, self.start, max_bins or 0, least * self.n_rows, n_cuts, heaviest)
-        return n_cuts, heaviest / max(1, self.n_rows)
+        return n_cuts[self.place], (heaviest / max(1, self.n_rows))[self.place]
 
     def levels(self, least: float, most: int | None) -> NDArray[np.int64]:
         """How many categories a feature has if those below ``least`` rows, and those beyond the
         ``most`` heaviest, share one."""
-        feature = np.repeat(np.arange(len(self.start) - 1), self.distinct)
-        own = np.bincount(feature[self.counts >= least], minlength=len(self.start) - 1)
-        found = own + (own < self.distinct)
+        distinct = np.diff(self.start)
+        feature = np.repeat(np.arange(len(distinct)), distinct)
+        own = np.bincount(feature[self.counts >= least], minlength=len(distinct))
+        found = (own + (own < distinct))[self.place]
         return found if most is None else np.minimum(found, most)
+
+
+def features_to_count(numbers: NDArray[np.bool_]) -> tuple[NDArray, NDArray]:
+    """(features whose values are counted, which of them stands for each feature): evenly spaced
+    ones of the numbers, and all others."""
+    several = np.flatnonzero(numbers)
+    n = min(len(several), MOST_COUNTED)
+    some = several[np.arange(n) * len(several) // max(1, n)]
+    counted = np.sort(np.concatenate([some, np.flatnonzero(~numbers)]))
+    stands = np.arange(len(numbers))
+    stands[several] = some[np.arange(len(several)) * n // max(1, len(several))]
+    return counted, np.searchsorted(counted, stands)
 
 
 @kernel()
@@ -89,7 +112,8 @@ def count_cuts(counts, start, max_bins, lightest, n_cuts_out, heaviest_out):
         heaviest_out[g] = max(heaviest_out[g], total - begin)
 
 
-def _dense_values(rows: NDArray) -> Values:
+def _dense_counts(rows: NDArray) -> tuple[int, NDArray, NDArray]:
+    """(rows, how often each value of each feature occurs, how many values a feature has)."""
     ordered = np.sort(np.ascontiguousarray(rows.T), axis=1)  # missing values last
     n_rows = ordered.shape[1]
     new = np.ones(ordered.shape, dtype=bool)
@@ -98,11 +122,11 @@ def _dense_values(rows: NDArray) -> Values:
     kept = (new & there).ravel()
     starts = np.flatnonzero(new.ravel())
     lengths = np.diff(starts, append=new.size)[kept[starts]]
-    return _of_counts(n_rows, lengths, (new & there).sum(axis=1))
+    return n_rows, lengths, (new & there).sum(axis=1)
 
 
-def _sparse_values(rows: Any) -> Values:
-    """Of a sparse matrix; values that are the same in single precision are one."""
+def _sparse_counts(rows: Any) -> tuple[int, NDArray, NDArray]:
+    """The same of a sparse matrix; values that are the same in single precision are one."""
     n_rows, n_features = rows.shape
     entries = rows.tocsr()
     kept = ~np.isnan(entries.data)
@@ -123,12 +147,7 @@ def _sparse_values(rows: Any) -> Values:
     there = np.flatnonzero(zeros)
     counts = np.insert(counts, np.searchsorted(key, there << 33), zeros[there])
     distinct = np.bincount((key + (1 << 32)) >> 33, minlength=n_features) + (zeros > 0)
-    return _of_counts(n_rows, counts, distinct)
-
-
-def _of_counts(n_rows: int, counts: NDArray, distinct: NDArray) -> Values:
-    start = np.concatenate([[0], np.cumsum(distinct)]).astype(np.int64)
-    return Values(n_rows, counts.astype(np.int64), start)
+    return n_rows, counts, distinct
 
 
 @one_line
@@ -229,7 +248,7 @@ def facts_of(
     return Facts(
         rows=X.shape[0],
         loss=loss,
-        values=Values.of(X),
+        values=Values.of(X, categorical),
         categorical=np.zeros(X.shape[1], bool) if categorical is None else categorical,
         missing=columns_with_missing(X),
         sparse=sparse,

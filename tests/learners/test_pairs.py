@@ -549,28 +549,3 @@ def test_pairs_that_may_act_together():
 def test_bad_settings_are_named(settings, told):
     with pytest.raises((ValueError, TypeError), match=told):
         Pairs(**settings)
-
-
-@pytest.mark.parametrize("loss", [Squared(), Logistic()])
-def test_several_steps_for_a_subset_stay_with_its_pair(loss):
-    X, rng = made(n=400)
-    y = np.sign(X[:, 0] * X[:, 1] - 1.0 + rng.normal(size=400))
-    common = dict(
-        loss=loss, learner=Pairs(steps_per_draw=3), selection=RandomGroups(2),
-        step=ConstantStep(), random_state=0,
-    )  # fmt: skip
-    fit = boost(X, y, n_iter=20, **common)
-    offsets = fit.prepared.arrays.offsets
-    column = np.searchsorted(offsets, fit.trace.choices["learner"], side="right") - 1
-    assert (column[1:18:3] == column[:18:3]).all()
-    assert (column[2:18:3] == column[:18:3]).all()
-    assert len(np.unique(column[::3])) > 1
-    # The descent inequality holds for every step, and the first of a subset is that of Type 3.
-    losses = fit.trace.train_loss * len(y)
-    least = fit.trace.choices["gradient_norm"] ** 2 / (2 * loss.smoothness)
-    assert (losses[1:] <= losses[:-1] - least + 1e-12 * losses[0]).all()
-    plain = boost(X, y, n_iter=1, **common | {"learner": Pairs()})
-    np.testing.assert_array_equal(plain.trace.choices[0], fit.trace.choices[0])
-    half = boost(X, y, n_iter=8, keep_state=True, **common)
-    rest = boost(X, y, n_iter=20, resume=half.state, **common)
-    np.testing.assert_array_equal(fit.trace.train_loss, rest.trace.train_loss)

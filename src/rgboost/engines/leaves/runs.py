@@ -145,11 +145,11 @@ class LeafRuns(Runs):
         state = self.runs[0].state
         sides = (("train", state.rows.rows), ("held", state.held.rows))
         kept = {f"{name}_{field}": getattr(r, field).copy() for name, r in sides for field in KEPT}
-        return kept | {"search": state.search.state.copy()}
+        return kept | {"searches": np.array([state.search.done])}
 
     def restore(self, kept: Arrays) -> None:
         state = self.runs[0].state
-        state.search.state[:] = kept["search"]
+        state.search.done = int(kept["searches"][0])
         for name, rows in (("train", state.rows.rows), ("held", state.held.rows)):
             for field in KEPT:
                 getattr(rows, field)[:] = kept[f"{name}_{field}"]

@@ -52,15 +52,12 @@ class PairSearch:
     """The search of one run, with memory to work with."""
 
     def __init__(
-        self, arrays: PairArrays, n_outputs: int, set_bytes: int, search_rows: int | None,
-        steps_per_draw: int,
-    ) -> None:  # fmt: skip
+        self, arrays: PairArrays, n_outputs: int, set_bytes: int, search_rows: int | None
+    ) -> None:
         self.arrays = arrays
         self.size = min(arrays.n_rows, search_rows or arrays.n_rows)
         """Rows that a search looks at: the next ones at every iteration, which are at random."""
-        self.steps_per_draw = steps_per_draw
-        self.state = np.array([0, -1])
-        """Searches so far, and the column that the last one chose."""
+        self.done = 0
         self.n_outputs = n_outputs
         self.set_bytes = set_bytes
         self._found: Found | None = None
@@ -72,9 +69,6 @@ class PairSearch:
         at = m % (len(subsets.start) - 1)
         start, stop = subsets.start[at], subsets.start[at + 1]
         columns = subsets.columns[start:stop]
-        searches, last = self.state
-        if searches % self.steps_per_draw and last >= 0:
-            columns = np.array([last])
         if not len(columns):
             return PairChoice(-1)
         if self._found is None or len(self._found.score) < len(columns):
@@ -88,14 +82,12 @@ class PairSearch:
         if top < 0.0:
             return PairChoice(-1)
         j = int(np.argmax(scores >= top * (1.0 - TIE)))  # columns ascend: the smallest index
-        self.state[1] = columns[j]
         return self._choice(found, j, int(columns[j]), residual)
 
     def _rows(self) -> tuple[int, int]:
         """The rows of this iteration: pieces of all rows in turn."""
         pieces = -(-self.arrays.n_rows // self.size)
-        piece = int(self.state[0]) % pieces
-        self.state[0] += 1
+        piece, self.done = self.done % pieces, self.done + 1
         lo = min(piece * self.size, self.arrays.n_rows - self.size)
         return lo, lo + self.size
 

@@ -25,7 +25,7 @@ from ...model import Coverage, Path
 from ...selection import Layout
 from ..base import LearnerFamily, Prepared
 from ..credibility import few_categories, usual_weight
-from ..stumps.monotone import check_constraints, check_ordered
+from ..monotone import check_constraints, check_ordered
 from .axes import NUMBER, kinds_of, splits_of
 from .choose import PairChoice, PairSearch
 from .columns import (
@@ -68,10 +68,6 @@ class Pairs(LearnerFamily):
     search_rows : int or None
         The best weak-learner of J is looked for on so many rows, others at every iteration; its
         values are those of all rows. None: on all rows.
-    steps_per_draw : int
-        Iterations that a subset J is drawn for: the first takes the best of J, the others go on
-        with the pair that it chose, at a small part of the cost of a look at J. 1: J is drawn anew
-        in every iteration, as in the paper.
     cuts : bins that somebody made before, or None.
 
     Ties go to the pair that comes first, then to the smaller thresholds.
@@ -89,10 +85,8 @@ class Pairs(LearnerFamily):
     interaction_constraints: Any = None
     constraints: Any = None
     search_rows: int | None = None
-    steps_per_draw: int = 1
     cuts: MixedCuts | None = None
     accepts_missing: ClassVar[bool] = True
-    knows_folds: ClassVar[bool] = True
     free_leaves: ClassVar[bool] = True  # type: ignore[misc]
 
     def __post_init__(self) -> None:
@@ -111,7 +105,6 @@ class Pairs(LearnerFamily):
         check_count(self.min_frequency, "min_frequency", at_least=1)
         if self.search_rows is not None:
             check_count(self.search_rows, "search_rows", at_least=1)
-        check_count(self.steps_per_draw, "steps_per_draw", at_least=1)
         if check_count(self.max_categories, "max_categories", at_least=2) > MOST_BINS - 1:
             raise ValueError(
                 f"max_categories={self.max_categories} is too large for pairs; use at most "
@@ -154,9 +147,8 @@ class Pairs(LearnerFamily):
         layout = Layout.make(arrays.offsets, by_column)
         cells = 2.0 * X.shape[0] * len(columns)
         return PreparedPairs(
-            arrays, layout, cells, cuts, columns, axes, n_features, self.search_rows,
-            self.steps_per_draw,
-        )  # fmt: skip
+            arrays, layout, cells, cuts, columns, axes, n_features, self.search_rows
+        )
 
     def _columns(self, n_features: int, names: Any) -> Columns:
         if isinstance(self.pairs, str):
@@ -267,7 +259,6 @@ class PreparedPairs(Prepared):
     axes: NDArray[np.int64]
     n_features: int
     search_rows: int | None
-    steps_per_draw: int = 1
     _weights: dict[int, Vector] = field(default_factory=dict, repr=False)
 
     free_leaves = True
@@ -314,7 +305,7 @@ class PreparedPairs(Prepared):
         return mine, whole._replace(codes=np.take(whole.codes, others, axis=1), n_rows=len(others))
 
     def searcher(self, arrays: PairArrays, n_outputs: int) -> PairSearch:
-        return PairSearch(arrays, n_outputs, self.set_bytes, self.search_rows, self.steps_per_draw)
+        return PairSearch(arrays, n_outputs, self.set_bytes, self.search_rows)
 
     def leaves_of(self, arrays: PairArrays, choice: PairChoice) -> NDArray[np.uint8]:
         leaf = np.empty(arrays.n_rows, np.uint8)

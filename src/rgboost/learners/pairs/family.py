@@ -25,7 +25,7 @@ from ...model import Coverage, Path
 from ...selection import Layout
 from ..base import LearnerFamily, Prepared
 from ..credibility import few_categories, usual_weight
-from ..monotone import check_constraints, check_ordered
+from ..stumps.monotone import check_constraints, check_ordered
 from .axes import NUMBER, kinds_of, splits_of
 from .choose import PairChoice, PairSearch
 from .columns import (
@@ -87,6 +87,7 @@ class Pairs(LearnerFamily):
     search_rows: int | None = None
     cuts: MixedCuts | None = None
     accepts_missing: ClassVar[bool] = True
+    knows_folds: ClassVar[bool] = True
     free_leaves: ClassVar[bool] = True  # type: ignore[misc]
 
     def __post_init__(self) -> None:

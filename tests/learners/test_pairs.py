@@ -10,6 +10,7 @@ from rgboost._core.team import Team
 from rgboost.learners import Pairs
 from rgboost.learners.kernels import Subset
 from rgboost.learners.pairs.isotone import keep_order
+from rgboost.learners.pairs.look import whole_look
 from rgboost.learners.pairs.search import make_found, search_all
 from rgboost.losses import Huber, Logistic, Loss, Quantile, Softmax, Squared
 from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLearners
@@ -39,7 +40,8 @@ def searched(prepared, residual, columns=None, learners=None):
     listed = NONE if learners is None else learners
     subset = Subset(columns, learners is not None, first, listed)
     with Team(1) as team:
-        search_all(prepared.arrays, subset, residual, 0, residual.shape[1], found, team)
+        rows = residual, 0, residual.shape[1]
+        search_all(prepared.arrays, subset, whole_look(prepared.arrays, columns), *rows, found, team)
     return found
 
 

@@ -99,12 +99,13 @@ class Prepared(ABC):
             f"{type(self).__name__} knows no folds; give a number of iterations."
         )
 
-    def searcher(self, arrays: Any, n_outputs: int) -> Any:
+    def searcher(self, arrays: Any, n_outputs: int, seed: int) -> Any:
         """What finds the best weak-learner in J on these rows: a function of the weighted residuals
         (outputs, rows), the subsets, the number of the iteration and a thread team. It gives a
         choice with ``learner`` (-1: none), ``sets`` for the record, ``leaves`` (see
         `rgboost.learners.leaves`) and ``everywhere(values)``, values by the codes of
-        `leaves_of`."""
+        `leaves_of`. ``seed`` is for what it draws besides J; ``done``, how many searches there
+        were, is all that it remembers."""
         raise NotImplementedError(f"{type(self).__name__} has no leaves")
 
     search_rows: int | None = None

@@ -107,7 +107,7 @@ class LeafRuns(Runs):
     ) -> Run:  # fmt: skip
         problem, loss = self.problem, self.problem.loss
         state = LeafState(
-            problem.prepared.searcher(arrays, loss.outputs),
+            problem.prepared.searcher(arrays, loss.outputs, seed_of(rng)),
             make_leaf_rows(loss, rows, start, score),
             held_arrays,
             make_leaf_rows(loss, held, start, held_score),
@@ -145,14 +145,19 @@ class LeafRuns(Runs):
         state = self.runs[0].state
         sides = (("train", state.rows.rows), ("held", state.held.rows))
         kept = {f"{name}_{field}": getattr(r, field).copy() for name, r in sides for field in KEPT}
-        return kept | {"searches": np.array([state.search.done])}
+        return kept | {"search": np.array([state.search.done, state.search.seed])}
 
     def restore(self, kept: Arrays) -> None:
         state = self.runs[0].state
-        state.search.done = int(kept["searches"][0])
+        state.search.done, state.search.seed = (int(one) for one in kept["search"])
         for name, rows in (("train", state.rows.rows), ("held", state.held.rows)):
             for field in KEPT:
                 getattr(rows, field)[:] = kept[f"{name}_{field}"]
+
+
+def seed_of(rng: np.random.Generator) -> int:
+    """A seed below 2**31 that belongs to a generator, whatever it has drawn."""
+    return int(rng.bit_generator.seed_seq.generate_state(1)[0] >> 1)  # type: ignore[attr-defined]
 
 
 def mixed(rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -186,6 +186,7 @@ class PairStage:
             smooth=True,
             constraints=self.monotone,
             search_rows=plan.search_rows,
+            search_cuts=plan.search_cuts,
         )
         where: dict[str, Any] = {"fold": rows.fold, "run_scores": rows.scores}
         if rows.fold is None:

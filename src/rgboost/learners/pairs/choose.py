@@ -13,8 +13,10 @@ from ..kernels import TIE, Subset
 from ..leaves import Leaves, divided
 from .axes import WITH_MISSING
 from .isotone import keep_order
+from .look import look_at, make_look
 from .score import EMPTY, order_values
 from .search import (
+    MOST_BINS,
     Found,
     PairArrays,
     find_leaves,
@@ -52,9 +54,13 @@ class PairSearch:
     """The search of one run, with memory to work with."""
 
     def __init__(
-        self, arrays: PairArrays, n_outputs: int, set_bytes: int, search_rows: int | None
-    ) -> None:
+        self, arrays: PairArrays, n_outputs: int, set_bytes: int, search_rows: int | None,
+        search_cuts: int | None, seed: int,
+    ) -> None:  # fmt: skip
         self.arrays = arrays
+        self.search_cuts = search_cuts or MOST_BINS
+        self.seed = seed
+        self._look = make_look(arrays.n_values)
         self.size = min(arrays.n_rows, search_rows or arrays.n_rows)
         """Rows that a search looks at: the next ones at every iteration, which are at random."""
         self.done = 0
@@ -76,7 +82,9 @@ class PairSearch:
         found = self._found
         first = subsets.first[start : stop + 1]
         subset = Subset(columns, subsets.restricted, first, subsets.learners)
-        search_all(arrays, subset, residual, *self._rows(), found, team)
+        most_cuts = MOST_BINS if subsets.restricted else self.search_cuts
+        look_at(arrays, columns, most_cuts, self.seed, self.done, self._look)
+        search_all(arrays, subset, self._look, residual, *self._rows(), found, team)
         scores = found.score[: len(columns)]
         top = scores.max()
         if top < 0.0:

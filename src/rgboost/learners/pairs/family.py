@@ -68,6 +68,9 @@ class Pairs(LearnerFamily):
     search_rows : int or None
         The best weak-learner of J is looked for on so many rows, others at every iteration; its
         values are those of all rows. None: on all rows.
+    search_cuts : int or None
+        The best weak-learner of J is looked for among so many evenly spaced cuts of a number,
+        others at every iteration. None: among all.
     cuts : bins that somebody made before, or None.
 
     Ties go to the pair that comes first, then to the smaller thresholds.
@@ -85,6 +88,7 @@ class Pairs(LearnerFamily):
     interaction_constraints: Any = None
     constraints: Any = None
     search_rows: int | None = None
+    search_cuts: int | None = None
     cuts: MixedCuts | None = None
     accepts_missing: ClassVar[bool] = True
     knows_folds: ClassVar[bool] = True
@@ -106,6 +110,8 @@ class Pairs(LearnerFamily):
         check_count(self.min_frequency, "min_frequency", at_least=1)
         if self.search_rows is not None:
             check_count(self.search_rows, "search_rows", at_least=1)
+        if self.search_cuts is not None:
+            check_count(self.search_cuts, "search_cuts", at_least=1)
         if check_count(self.max_categories, "max_categories", at_least=2) > MOST_BINS - 1:
             raise ValueError(
                 f"max_categories={self.max_categories} is too large for pairs; use at most "
@@ -148,8 +154,9 @@ class Pairs(LearnerFamily):
         layout = Layout.make(arrays.offsets, by_column)
         cells = 2.0 * X.shape[0] * len(columns)
         return PreparedPairs(
-            arrays, layout, cells, cuts, columns, axes, n_features, self.search_rows
-        )
+            arrays, layout, cells, cuts, columns, axes, n_features, self.search_cuts,
+            self.search_rows,
+        )  # fmt: skip
 
     def _columns(self, n_features: int, names: Any) -> Columns:
         if isinstance(self.pairs, str):
@@ -259,6 +266,7 @@ class PreparedPairs(Prepared):
     columns_: Columns
     axes: NDArray[np.int64]
     n_features: int
+    search_cuts: int | None
     search_rows: int | None
     _weights: dict[int, Vector] = field(default_factory=dict, repr=False)
 
@@ -305,8 +313,9 @@ class PreparedPairs(Prepared):
         )
         return mine, whole._replace(codes=np.take(whole.codes, others, axis=1), n_rows=len(others))
 
-    def searcher(self, arrays: PairArrays, n_outputs: int) -> PairSearch:
-        return PairSearch(arrays, n_outputs, self.set_bytes, self.search_rows)
+    def searcher(self, arrays: PairArrays, n_outputs: int, seed: int) -> PairSearch:
+        some = self.search_rows, self.search_cuts
+        return PairSearch(arrays, n_outputs, self.set_bytes, *some, seed)
 
     def leaves_of(self, arrays: PairArrays, choice: PairChoice) -> NDArray[np.uint8]:
         leaf = np.empty(arrays.n_rows, np.uint8)

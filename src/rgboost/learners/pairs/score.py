@@ -13,7 +13,7 @@ EMPTY = 1e-12
 
 
 @kernel()
-def score_cuts(arrays, g, h, left, left_w, low_g, low_h, split_g, split_h, out):
+def score_cuts(arrays, look, g, h, left, left_w, low_g, low_h, split_g, split_h, out):
     """Scores of the cuts at positions ``low_g``, ``low_g + 1``, ... of g, whose first split is
     ``split_g``, and likewise of h."""
     light = max(arrays.lightest, EMPTY * arrays.total_weight)
@@ -22,10 +22,10 @@ def score_cuts(arrays, g, h, left, left_w, low_g, low_h, split_g, split_h, out):
         score_all(left, left_w, low_g, low_h, light / arrays.total_weight, out)
         return
     # The cut of missing values from all others, which have no place in the order.
-    free_g = arrays.n_values[g] - 1 - split_g if arrays.kind[g] == WITH_MISSING else -1
+    free_g = look.n_values[g] - 1 - split_g if arrays.kind[g] == WITH_MISSING else -1
     free_h = -1
     if h >= 0 and arrays.kind[h] == WITH_MISSING:
-        free_h = arrays.n_values[h] - 1 - split_h
+        free_h = look.n_values[h] - 1 - split_h
     for s in range(out.shape[0]):
         sign = 0 if s == free_g else sign_g
         score_in_order(left[0], left_w, low_g + s, low_h, light, sign, sign_h, free_h, out[s])

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..._core.team import Team
 from ..kernels import Subset
+from .look import whole_look
 from .search import PairArrays, make_found, search_all
 
 _NONE = np.zeros(0, np.int64)
@@ -25,5 +26,6 @@ def screen_pairs(
     residual = residual / largest  # squares of very large and very small ones exist, too
     total = float((residual**2 / arrays.weight if weighted else residual**2).sum())
     every = Subset(np.arange(len(arrays.pairs)), False, _NONE, _NONE)
-    search_all(arrays, every, residual, 0, residual.shape[1], found, team)
+    look = whole_look(arrays, every.columns)
+    search_all(arrays, every, look, residual, 0, residual.shape[1], found, team)
     return np.maximum(found.score, 0.0) / total

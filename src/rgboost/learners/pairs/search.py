@@ -22,9 +22,10 @@ from ..._core.math import largest
 from ..._core.team import Team
 from ..credibility import residual_noise
 from ..kernels import TIE, Subset
-from .axes import CATEGORY, NUMBER, arrange, left_side, n_arrangements
+from .axes import CATEGORY, arrange, left_side, n_arrangements
 from .levels import order_by_change, order_by_strongest
-from .score import quadrants, score_cuts
+from .look import Look, apart, cells_seen, split_seen
+from .score import EMPTY, quadrants, score_cuts
 
 MOST_BINS = 256
 """Bins of an axis, that of missing values included: codes are bytes."""
@@ -35,8 +36,8 @@ class PairArrays(NamedTuple):
 
     Column k has the axes ``pairs[k]`` (the second is -1 for a stump) and the weak-learners
     ``offsets[k]:offsets[k + 1]``; their number is split_g * n_splits[h] + split_h.
-    ``weights[cell_start[k]:cell_start[k + 1]]`` are the weights of the rows in its cells once
-    ``known[k]``; where it is ``plain[k]``, numbers that are never missing, those up to each cell.
+    ``weights[cell_start[k]:cell_start[k + 1]]`` are the weights of the rows up to each of its cells
+    once ``known[k]``. ``plain[k]``: its axes are numbers that are never missing.
     ``sign`` are monotone constraints. ``few`` and ``noise`` are q and phi of
     `rgboost.learners.credibility`; ``row_weight`` is 0 where categories are not smoothed.
     """
@@ -85,13 +86,14 @@ def make_found(n_columns: int, n_outputs: int) -> Found:
 
 
 def search_all(
-    arrays: PairArrays, subset: Subset, residual: Any, lo: int, hi: int, found: Found,
+    arrays: PairArrays, subset: Subset, look: Look, residual: Any, lo: int, hi: int, found: Found,
     team: Team,
 ) -> None:  # fmt: skip
-    """Search the columns of J on the residuals (outputs, rows) of rows lo..hi; weights are those of
-    all rows. Pairs of plain numbers have a kernel of their own: most fits have no others."""
+    """Search the columns of J, in the bins that are seen, on the residuals (outputs, rows) of rows
+    lo..hi; weights are those of all rows. Pairs of plain numbers have a kernel of their own: most
+    fits have no others."""
     plain = arrays.plain[subset.columns]
-    rows = residual, lo, hi
+    rows = look, residual, lo, hi
     if plain.any():
         team.run(search_numbers, arrays, subset, np.flatnonzero(plain), *rows, found)
     if not plain.all():
@@ -105,34 +107,27 @@ def search_all(
 
 
 @kernel()
-def search_numbers(arrays, subset, places, residual, lo, hi, found, seat):
+def search_numbers(arrays, subset, places, look, residual, lo, hi, found, seat):
     """The best weak-learners on one or two numbers that are never missing, in the columns of J at
     some places, each by one thread: sums do not depend on how many there are."""
     for p in range(seat.rank, places.shape[0], seat.size):
         j = places[p]
         k = subset.columns[j]
         g, h = arrays.pairs[k, 0], arrays.pairs[k, 1]
-        n_g, n_h = arrays.n_values[g], 0 if h < 0 else arrays.n_values[h]
+        n_g, n_h = look.n_values[g], 0 if h < 0 else look.n_values[h]
         left = np.zeros((residual.shape[0], n_g + 1, n_h + 1))
-        left_w = cells_of(arrays, k, n_g + 1, n_h + 1)
-        if not arrays.known[k]:
-            weigh_cells(arrays, g, h, left_w)
-            cumulate(left_w)
-            arrays.known[k] = True
+        left_w = np.empty((n_g + 1, n_h + 1), arrays.weights.dtype)
+        cells_seen(known_cells(arrays, k), g, h, look, left_w)
         for c in range(left.shape[0]):
-            add_residuals(arrays, g, h, residual[c], lo, hi, left[c])
+            add_residuals(arrays, look, g, h, residual[c], lo, hi, left[c])
             cumulate(left[c])
-        gain = np.empty((n_g - 1, max(1, n_h - 1)))
-        score_cuts(arrays, g, h, left, left_w, 0, 0, 0, 0, gain)
+        gain = np.empty((max(0, n_g - 1), 1 if h < 0 else max(0, n_h - 1)))
+        score_cuts(arrays, look, g, h, left, left_w, 0, 0, 0, 0, gain)
         best = best_of(arrays, subset, gain, found, j)
         if best < 0:
             continue
         s, u = best // gain.shape[1], best % gain.shape[1]
-        left_side(NUMBER, n_g, s, arrays.offsets, found.left[j, 0])
-        if h < 0:
-            found.left[j, 1, 0] = 1
-        else:
-            left_side(NUMBER, n_h, u, arrays.offsets, found.left[j, 1])
+        note_choice(arrays, look, k, s, u, arrays.offsets, arrays.offsets, found, j)
         for c in range(left.shape[0]):
             quadrants(left[c], s, u, n_g, n_h, found.sums[j, :, c])
             quadrants(left[c], s, u, n_g, n_h, found.raw[j, :, c])
@@ -140,23 +135,49 @@ def search_numbers(arrays, subset, places, residual, lo, hi, found, seat):
 
 
 @kernel()
-def cells_of(arrays, k, a, b):
-    """The weights of the cells of a column."""
-    start = arrays.cell_start[k]
-    return arrays.weights[start : start + a * b].reshape(a, b)
+def note_choice(arrays, look, k, s, u, levels_g, levels_h, found, j):
+    """Write down the number of a weak-learner of column k, and the bins on the left of its cuts."""
+    g, h = arrays.pairs[k, 0], arrays.pairs[k, 1]
+    kind, m = arrays.kind[g], arrays.n_values[g]
+    s = split_seen(kind, m, s, look.n_values[g], look.last[g])
+    left_side(kind, m, s, levels_g, found.left[j, 0])
+    if h < 0:
+        found.left[j, 1, 0] = 1
+        found.learner[j] = arrays.offsets[k] + s
+        return
+    kind, m = arrays.kind[h], arrays.n_values[h]
+    u = split_seen(kind, m, u, look.n_values[h], look.last[h])
+    left_side(kind, m, u, levels_h, found.left[j, 1])
+    found.learner[j] = arrays.offsets[k] + s * arrays.n_splits[h] + u
 
 
 @kernel()
-def add_residuals(arrays, g, h, residual, lo, hi, out):
-    """Sums of the residuals of rows lo..hi in the cells of a pair."""
+def known_cells(arrays, k):
+    """The weights of the rows up to each cell of a column, counted when they are first asked
+    for."""
+    g, h = arrays.pairs[k, 0], arrays.pairs[k, 1]
+    a, b = arrays.n_values[g] + 1, 1 if h < 0 else arrays.n_values[h] + 1
+    start = arrays.cell_start[k]
+    cells = arrays.weights[start : start + a * b].reshape(a, b)
+    if not arrays.known[k]:
+        weigh_cells(arrays, g, h, cells)
+        cumulate(cells)
+        arrays.known[k] = True
+    return cells
+
+
+@kernel()
+def add_residuals(arrays, look, g, h, residual, lo, hi, out):
+    """Sums of the residuals of rows lo..hi in the cells of a pair that are seen."""
     codes_g, residual = arrays.codes[g, lo:hi], residual[lo:hi]
+    bin_g = look.bin_of[g]
     if h < 0:
         for i in range(residual.shape[0]):
-            out[codes_g[i], 0] += residual[i]
+            out[bin_g[codes_g[i]], 0] += residual[i]
         return
-    codes_h = arrays.codes[h, lo:hi]
+    codes_h, bin_h = arrays.codes[h, lo:hi], look.bin_of[h]
     for i in range(residual.shape[0]):
-        out[codes_g[i], codes_h[i]] += residual[i]
+        out[bin_g[codes_g[i]], bin_h[codes_h[i]]] += residual[i]
 
 
 @kernel()
@@ -199,8 +220,8 @@ def cumulate(table):
 
 @kernel()
 def best_of(arrays, subset, gain, found, j):
-    """The number of the best weak-learner in column j of J, -1 if there is none; ties go to the
-    first."""
+    """The place of the best weak-learner in column j of J, -1 if there is none; ties go to the
+    first. J lists weak-learners only of axes that are seen whole."""
     n, gain = gain.size, gain.ravel()
     offset = arrays.offsets[subset.columns[j]]
     if subset.restricted:
@@ -213,45 +234,42 @@ def best_of(arrays, subset, gain, found, j):
     best = 0
     while gain[best] < top * (1.0 - TIE):
         best += 1
-    found.learner[j] = offset + best
     return best
 
 
 @kernel()
-def search_others(arrays, subset, places, residual, lo, hi, noise, found, seat):
+def search_others(arrays, subset, places, look, residual, lo, hi, noise, found, seat):
     """The same in columns with missing values or categories."""
     for p in range(seat.rank, places.shape[0], seat.size):
         j = places[p]
         k = subset.columns[j]
         g, h = arrays.pairs[k, 0], arrays.pairs[k, 1]
-        a, b = arrays.n_values[g] + 1, 1 if h < 0 else arrays.n_values[h] + 1
-        sums = np.zeros((residual.shape[0], a, b))
+        a, b = look.n_values[g] + 1, 1 if h < 0 else look.n_values[h] + 1
+        sums, weights = np.zeros((residual.shape[0], a, b)), np.empty((a, b))
         for c in range(residual.shape[0]):
-            add_residuals(arrays, g, h, residual[c], lo, hi, sums[c])
-        weights = cells_of(arrays, k, a, b)
-        if not arrays.known[k]:
-            weigh_cells(arrays, g, h, weights)
-            arrays.known[k] = True
-        search_any(arrays, subset, j, sums, weights, noise, found)
+            add_residuals(arrays, look, g, h, residual[c], lo, hi, sums[c])
+        cells_seen(known_cells(arrays, k), g, h, look, weights)
+        apart(weights, EMPTY * arrays.total_weight)
+        search_any(arrays, look, subset, j, sums, weights, noise, found)
 
 
 @kernel()
-def search_any(arrays, subset, j, raw, weights, noise, found):
+def search_any(arrays, look, subset, j, raw, weights, noise, found):
     """The best weak-learner of column j of J, whatever its axes are."""
     k = subset.columns[j]
     g, h = arrays.pairs[k, 0], arrays.pairs[k, 1]
     kind_h = CATEGORY if h < 0 else arrays.kind[h]
-    levels_h, splits_h = (1, 1) if h < 0 else (arrays.n_levels[h], arrays.n_splits[h])
-    m_g, m_h = arrays.n_values[g], 0 if h < 0 else arrays.n_values[h]
+    levels_h, splits_h = (1, 1) if h < 0 else (look.n_levels[h], look.n_splits[h])
+    m_g, m_h = look.n_values[g], 0 if h < 0 else look.n_values[h]
     order_g, order_h = np.empty(MOST_BINS, np.int64), np.empty(MOST_BINS, np.int64)
     by_g, by_h = np.zeros(MOST_BINS, np.int64), np.zeros(MOST_BINS, np.int64)
     sums = raw
     if arrays.kind[g] == CATEGORY or (h >= 0 and kind_h == CATEGORY):
-        sums = order_categories(arrays, g, h, raw, weights, noise, by_g, by_h)
-    gain = np.full((arrays.n_splits[g], splits_h), -1.0)
+        sums = order_categories(arrays, look, g, h, raw, weights, noise, by_g, by_h)
+    gain = np.full((look.n_splits[g], splits_h), -1.0)
     for v in range(n_arrangements(arrays.kind[g])):
         n_g, low_g, high_g, split_g = arrange(
-            arrays.kind[g], m_g, v, arrays.n_levels[g], by_g, order_g
+            arrays.kind[g], m_g, v, look.n_levels[g], by_g, order_g
         )
         for w in range(n_arrangements(kind_h)):
             n_h, low_h, high_h, split_h = arrange(kind_h, m_h, w, levels_h, by_h, order_h)
@@ -260,17 +278,20 @@ def search_any(arrays, subset, j, raw, weights, noise, found):
             left, left_w = prefix_sums(sums, weights, order_g[:n_g], order_h[:n_h])
             scores = gain[split_g : split_g + high_g - low_g + 1]
             scores = scores[:, split_h : split_h + high_h - low_h + 1]
-            score_cuts(arrays, g, h, left, left_w, low_g, low_h, split_g, split_h, scores)
+            score_cuts(arrays, look, g, h, left, left_w, low_g, low_h, split_g, split_h, scores)
     best = best_of(arrays, subset, gain, found, j)
     if best < 0:
         return
-    left_side(arrays.kind[g], m_g, best // splits_h, by_g, found.left[j, 0])
+    s, u = best // splits_h, best % splits_h
+    note_choice(arrays, look, k, s, u, by_g, by_h, found, j)
+    on_left = np.zeros((2, MOST_BINS), np.uint8)
+    left_side(arrays.kind[g], m_g, s, by_g, on_left[0])
     if h < 0:
-        found.left[j, 1, 0] = 1
+        on_left[1, 0] = 1
     else:
-        left_side(kind_h, m_h, best % splits_h, by_h, found.left[j, 1])
-    sum_quadrants(sums, weights, found.left[j], found.sums[j], found.weights[j])
-    sum_quadrants(raw, weights, found.left[j], found.raw[j], found.weights[j])
+        left_side(kind_h, m_h, u, by_h, on_left[1])
+    sum_quadrants(sums, weights, on_left, found.sums[j], found.weights[j])
+    sum_quadrants(raw, weights, on_left, found.raw[j], found.weights[j])
 
 
 @kernel()
@@ -285,33 +306,33 @@ def keep_listed(gain, offset, listed):
 
 
 @kernel()
-def order_categories(arrays, g, h, sums, weights, noise, by_g, by_h):
+def order_categories(arrays, look, g, h, sums, weights, noise, by_g, by_h):
     """Write the orders of categories; returns the sums, smoothed by the trust in each of them."""
-    m_h = 0 if h < 0 else arrays.n_values[h]
+    m_h = 0 if h < 0 else look.n_values[h]
     category_g = arrays.kind[g] == CATEGORY
     category_h = h >= 0 and arrays.kind[h] == CATEGORY
     trust = np.ones(MOST_BINS)
     order = np.zeros(MOST_BINS, np.int64)
     sums = sums.copy()
     if category_h and category_g:
-        order_by_strongest(sums, weights, arrays.n_levels[g], arrays.n_levels[h], by_h)
+        order_by_strongest(sums, weights, look.n_levels[g], look.n_levels[h], by_h)
     if category_g:
         n_h = 1
         if h >= 0:
-            n_h, _, _, _ = arrange(arrays.kind[h], m_h, 0, arrays.n_levels[h], by_h, order)
-        n = arrays.n_levels[g]
+            n_h, _, _, _ = arrange(arrays.kind[h], m_h, 0, look.n_levels[h], by_h, order)
+        n = look.n_levels[g]
         order_by_change(sums, weights, n, order, n_h, noise, arrays.few, trust, by_g)
         for c in range(sums.shape[0]):
             for a in range(n):
                 sums[c, a] *= trust[a]
     if category_h:
         n_g, _, _, _ = arrange(
-            arrays.kind[g], arrays.n_values[g], 0, arrays.n_levels[g], by_g, order
+            arrays.kind[g], look.n_values[g], 0, look.n_levels[g], by_g, order
         )
         turned = np.empty((sums.shape[0], sums.shape[2], sums.shape[1]))
         for c in range(sums.shape[0]):
             turned[c] = sums[c].T
-        n, turned_w = arrays.n_levels[h], weights.T.copy()
+        n, turned_w = look.n_levels[h], weights.T.copy()
         order_by_change(turned, turned_w, n, order, n_g, noise, arrays.few, trust, by_h)
         for c in range(sums.shape[0]):
             for b in range(n):

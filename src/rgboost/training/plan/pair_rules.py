@@ -41,6 +41,9 @@ PAIR_TOL, LONG_PAIR_TOL, ROWS_OF_LONG_ROUNDS = 1e-5, 1e-3, 50_000
 from so many rows on, where rounds take long."""
 SEARCH_ROWS = 50_000
 """Rows that an iteration looks for the best quadrant stump on; its values are those of all rows."""
+SEARCH_CUTS = 16
+"""Cuts of a feature that an iteration looks at, others every time: the cost of a search grows with
+their square."""
 LEAST_SHARE, LEAST_ROWS = 0.005, 50
 """Of a quadrant, a lighter one stays at zero: the share of the weight, or that of so many rows if
 it is less."""
@@ -64,6 +67,7 @@ class PairPlan:
     patience: int
     tol: float
     search_rows: int
+    search_cuts: int
 
 
 def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
@@ -178,6 +182,7 @@ def settings(case: Case, count: int | None, given: Any, asked: bool) -> PairPlan
         patience=PAIR_PATIENCE,
         tol=PAIR_TOL if rows < ROWS_OF_LONG_ROUNDS else LONG_PAIR_TOL,
         search_rows=SEARCH_ROWS,
+        search_cuts=SEARCH_CUTS,
     )
 
 

@@ -38,7 +38,7 @@ LAYERS = {
     "learners": "kernels credibility leaves base stumps dictionary pairs",
     "learners/stumps": """splits stump_statistics dense_stumps sparse_stumps mixed_splits
         mixed_stumps some_rows class_sums prepared_mixed family monotone""",
-    "learners/pairs": "axes isotone levels columns score search tables choose screen family",
+    "learners/pairs": "axes isotone levels columns look score search tables choose screen family",
     "losses": """kernels conjugates base log_link squared huber log_cosh quantile absolute
         exponential softmax logistic poisson gamma tweedie ridged""",
     "losses/conjugates": "base closed_forms ridged logistic",

@@ -205,7 +205,7 @@ def test_wide_rows_have_some_pairs_drawn():
     X = rng.normal(size=(300, 2325))
     y = X[:, 0] + rng.normal(size=300)
     model = RGBMRegressor(interactions=20, random_state=0).fit(X, y)
-    assert len(pairs_of(model)) == 20
+    assert 0 < len(pairs_of(model)) <= 20
     assert len(model.pair_scores_) == 20_000
 
 

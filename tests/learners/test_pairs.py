@@ -41,7 +41,9 @@ def searched(prepared, residual, columns=None, learners=None):
     subset = Subset(columns, learners is not None, first, listed)
     with Team(1) as team:
         rows = residual, 0, residual.shape[1]
-        search_all(prepared.arrays, subset, whole_look(prepared.arrays, columns), *rows, found, team)
+        search_all(
+            prepared.arrays, subset, whole_look(prepared.arrays, columns), *rows, found, team
+        )
     return found
 
 

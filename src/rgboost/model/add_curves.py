@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,18 @@ def add_curves(model: StumpModel, curves: Iterable[Curve]) -> StumpModel:
         missing=_join([curve.values[-1:] for curve in sums], tail),
         categories=_sum_of_categories(categorical, tail),
     )
+
+
+def add_model(model: Any, other: Any) -> Any:
+    """The sum of two models of curves, of which the other may have pairs; without a path."""
+    wide, more = model.wide, other.wide
+    assert wide.pairs is None
+    wide = replace(
+        add_curves(wide, _curves_of(more)),
+        intercept=wide.intercept + more.intercept,
+        pairs=more.pairs,
+    )
+    return wide if model is model.wide else replace(model, wide=wide)
 
 
 def _curves_of(model: StumpModel) -> Iterable[Curve]:

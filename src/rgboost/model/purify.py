@@ -98,7 +98,7 @@ def _solver(
     root = np.sqrt(by_column)
     B = weights / np.sqrt(by_row)[:, None] / root
     normal = B.T @ B
-    _, blocks = scipy.sparse.csgraph.connected_components(normal > 0, directed=False)
+    blocks = _blocks(normal > 0)
     # A constant on a block counts as an effect of its rows: for columns it has the eigenvalue 1.
     constant = root / np.sqrt(np.bincount(blocks, by_column))[blocks]
     same = blocks[:, None] == blocks
@@ -109,6 +109,13 @@ def _solver(
         return scipy.linalg.cho_solve(factor, left / root[:, None]) / root[:, None]
 
     return solve, blocks
+
+
+def _blocks(meets: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The block of each column, from which columns have a row in common."""
+    if meets.all(axis=0).any():  # one of them meets all: they are one block
+        return np.zeros(len(meets), np.int64)
+    return scipy.sparse.csgraph.connected_components(meets, directed=False)[1]
 
 
 def _share_blocks(rows: Array, columns: Array, weights: Array, blocks: NDArray[np.int64]) -> None:

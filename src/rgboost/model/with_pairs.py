@@ -87,7 +87,7 @@ def _without_idle_thresholds(raw: RawPair, edges: Vector, axis: int) -> tuple[Ra
     heavy = weights[:m].any(axis=1)
     some = np.flatnonzero(heavy) if heavy.any() else np.zeros(1, np.int64)
     table = np.concatenate([_filled(table[:m], some), table[m:]])
-    kept = np.array([not np.array_equal(table[k], table[k + 1]) for k in range(m - 1)], bool)
+    kept = (table[: m - 1] != table[1:m]).reshape(m - 1, -1).any(axis=1)
     first = np.concatenate([[0], np.flatnonzero(kept) + 1, [m]])  # of each bin that is left
     table, weights = table[first], np.add.reduceat(weights, first)
     back = raw._replace(table=np.moveaxis(table, 0, axis), weights=np.moveaxis(weights, 0, axis))

@@ -157,7 +157,7 @@ class LeafRuns(Runs):
 
 def seed_of(rng: np.random.Generator) -> int:
     """A seed below 2**31 that belongs to a generator, whatever it has drawn."""
-    return int(rng.bit_generator.seed_seq.generate_state(1)[0] >> 1)  # type: ignore[attr-defined]
+    return int(rng.bit_generator.seed_seq.generate_state(1)[0] >> 1)
 
 
 def mixed(rows: NDArray[np.int64]) -> NDArray[np.int64]:

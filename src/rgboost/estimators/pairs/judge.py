@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...learners.pairs.columns import Columns
-from ...learners.pairs.tables import add_path, empty_model
+from ...learners.pairs.tables import models_of_runs
 from ...losses import Loss
+from ...model.add_curves import add_model
 from ...training import Boosted
 from ...training.plan.pair_rules import SHARE_OF_GAIN, STANDARD_ERRORS
 from .rows import PairRows
@@ -38,16 +39,17 @@ class Judged:
 
     @classmethod
     def of(cls, boosted: Boosted, rows: PairRows, loss: Loss) -> Judged:
-        none = empty_model(boosted.prepared.n_features, np.zeros(np.shape(boosted.model.intercept)))  # type: ignore[attr-defined]
         order = np.empty((0, 2), np.int64)
         if boosted.model.wide.pairs is not None:  # type: ignore[attr-defined]
             order = boosted.model.wide.pairs.features  # type: ignore[attr-defined]
         counts = np.geomspace(1, max(1, len(order)), MOST_COUNTS).round().astype(np.int64)
         counts = np.append(0, np.unique(counts[counts <= len(order)]))
-        found = []
-        for k in range(boosted.trace.n_runs):
-            model = add_path(none, boosted.prepared, boosted.run_path(k))
-            found.append(held_losses(model, rows.held(k), loss, order, counts))
+        paths = [boosted.run_path(k) for k in range(boosted.trace.n_runs)]
+        n_classes = loss.outputs if loss.outputs > 1 else None
+        found = [
+            held_losses(model, rows.held(k), loss, order, counts)
+            for k, model in enumerate(models_of_runs(boosted.prepared, paths, n_classes))
+        ]
         before, after, weight = (np.concatenate(part) for part in zip(*found, strict=True))
         total = weight.sum()
         gains = before[:, None] - after
@@ -80,8 +82,7 @@ class Judged:
 
     def model(self, curves: Any, n: int) -> Any:
         """The curves with the first n pairs; what the others explain by single features stays."""
-        path = self.boosted.trace.path(self.boosted.best_iteration)
-        return with_first_pairs(add_path(curves, self.boosted.prepared, path), n)
+        return add_model(curves, with_first_pairs(self.boosted.model, n))
 
 
 def with_first_pairs(model: Any, n: int) -> Any:

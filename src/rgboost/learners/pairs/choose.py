@@ -27,6 +27,9 @@ from .search import (
 
 Vector = NDArray[np.float64]
 
+SIDES = np.array([[1, 0, 1, 0], [0, 1, 0, 1], [1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1]], float)
+"""The quadrants that a row may be in that lacks a number, by codes 4..8 of `search.find_leaves`."""
+
 
 class PairChoice(NamedTuple):
     """A quadrant stump: its number (-1 if there was nothing to choose from), the axes, the bins on
@@ -41,13 +44,9 @@ class PairChoice(NamedTuple):
     def everywhere(self, values: Vector) -> Vector:
         """Values of the quadrants and, where a number is missing that never was in training, the
         mean over the sides that it could be on; see `search.find_leaves`."""
-        weights = self.leaves.weights[:, None]
-        sides = ((0, 2), (1, 3), (0, 1), (2, 3), (0, 1, 2, 3))
-        means = [
-            (values[[*some]] * weights[[*some]]).sum(axis=0) / max(weights[[*some]].sum(), EMPTY)
-            for some in sides
-        ]
-        return np.concatenate([values, means])
+        shares = SIDES * self.leaves.weights
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), EMPTY)
+        return np.concatenate([values, shares @ values])
 
 
 class PairSearch:

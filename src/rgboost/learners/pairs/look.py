@@ -43,8 +43,6 @@ def whole_look(arrays: Any, columns: NDArray[np.int64]) -> Look:
     return look
 
 
-
-
 @kernel()
 def look_at(arrays, columns, most_cuts, seed, number, look_out):
     """The look of search ``number`` at the axes of some columns: numbers of more than ``most_cuts``

@@ -326,9 +326,7 @@ def order_categories(arrays, look, g, h, sums, weights, noise, by_g, by_h):
             for a in range(n):
                 sums[c, a] *= trust[a]
     if category_h:
-        n_g, _, _, _ = arrange(
-            arrays.kind[g], look.n_values[g], 0, look.n_levels[g], by_g, order
-        )
+        n_g, _, _, _ = arrange(arrays.kind[g], look.n_values[g], 0, look.n_levels[g], by_g, order)
         turned = np.empty((sums.shape[0], sums.shape[2], sums.shape[1]))
         for c in range(sums.shape[0]):
             turned[c] = sums[c].T

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -83,11 +85,49 @@ def empty_model(n_features: int, intercept: Any) -> StumpModel | ClassStumpModel
     return ClassStumpModel(wide) if tail else wide
 
 
+def models_of_runs(prepared: Any, paths: Sequence[Path], n_classes: int | None) -> list[Any]:
+    """What the path of each run adds up to, purified: with the same weights, so that the tables of
+    all runs lie side by side and are purified at once, like those of several classes."""
+    width = n_classes or 1
+    found: dict[int, Vector] = {}
+    for run, path in enumerate(paths):
+        for k, table in raw_tables(prepared.arrays, path, n_classes).items():
+            if k not in found:
+                found[k] = np.zeros((*table.shape[:2], len(paths) * width))
+            found[k][:, :, run * width : (run + 1) * width] = table.reshape(*table.shape[:2], width)
+    every = empty_model(prepared.n_features, np.zeros(len(paths) * width))
+    wide = add_tables(every, prepared, found).wide
+    return [_some_outputs(wide, run * width, n_classes) for run in range(len(paths))]
+
+
+def _some_outputs(wide: StumpModel, first: int, n_classes: int | None) -> Any:
+    """Of the outputs of a model, one, or those of all classes."""
+    some = first if n_classes is None else slice(first, first + n_classes)
+    categories, pairs = wide.categories, wide.pairs
+    if categories is not None:
+        tables, missing = categories.tables[:, some], categories.missing[:, some]
+        categories = replace(categories, tables=tables, missing=missing)
+    one = replace(
+        wide,
+        intercept=wide.intercept[some],  # type: ignore[index]
+        tables=np.ascontiguousarray(wide.tables[:, some]),
+        missing=np.ascontiguousarray(wide.missing[:, some]),
+        categories=categories,
+        pairs=None if pairs is None else replace(pairs, tables=pairs.tables[:, some]),
+    )
+    return one if n_classes is None else ClassStumpModel(one)
+
+
 def add_path(model: Any, prepared: Any, path: Path) -> Any:
     """A model of curves with a path of quadrant stumps added to it, purified."""
-    cuts, pairs, curves = prepared.cuts, [], []
     n_classes = len(model.intercept) if np.ndim(model.intercept) else None
-    for k, table in raw_tables(prepared.arrays, path, n_classes).items():
+    return add_tables(model, prepared, raw_tables(prepared.arrays, path, n_classes))
+
+
+def add_tables(model: Any, prepared: Any, tables: Mapping[int, Vector]) -> Any:
+    """A model of curves with tables of some columns added to it, purified."""
+    cuts, pairs, curves = prepared.cuts, [], []
+    for k, table in tables.items():
         g, h = (int(one) for one in prepared.columns_[k])
         if h >= 0:
             pairs.append(RawPair(g, h, table, prepared.cell_weights(k)))

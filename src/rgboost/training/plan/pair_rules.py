@@ -30,8 +30,8 @@ off the loss of held-out rows."""
 STANDARD_ERRORS = 2.0
 """Pairs enter if they take this many standard errors off the loss of held-out rows."""
 
-PAIRS_IN_J, FEWER_IN_J, ROWS_OF_FEWER = 16, 8, 20_000
-"""Groups that an iteration looks at: fewer from so many rows on, where a look takes long."""
+PAIRS_IN_J = 8
+"""Groups that an iteration looks at."""
 BINS_OF_MANY, BINS_OF_FEW, ROWS_OF_FEW = 128, 64, 5_000
 PAIR_STEPS, LONG_PAIR_STEPS, ROWS_OF_LONG_STEPS = 0.5, 1.0, 100_000
 """The learning rate: whole steps from so many rows on, which say more than their noise."""
@@ -41,7 +41,7 @@ PAIR_TOL, LONG_PAIR_TOL, ROWS_OF_LONG_ROUNDS = 1e-5, 1e-3, 50_000
 from so many rows on, where rounds take long."""
 SEARCH_ROWS = 50_000
 """Rows that an iteration looks for the best quadrant stump on; its values are those of all rows."""
-SEARCH_CUTS = 16
+SEARCH_CUTS = 32
 """Cuts of a feature that an iteration looks at, others every time: the cost of a search grows with
 their square."""
 LEAST_SHARE, LEAST_ROWS = 0.005, 50
@@ -174,7 +174,7 @@ def settings(case: Case, count: int | None, given: Any, asked: bool) -> PairPlan
         given=given,
         asked=asked,
         max_bins=BINS_OF_FEW if rows < ROWS_OF_FEW else BINS_OF_MANY,
-        subset_size=PAIRS_IN_J if rows < ROWS_OF_FEWER else FEWER_IN_J,
+        subset_size=PAIRS_IN_J,
         learning_rate=PAIR_STEPS if rows < ROWS_OF_LONG_STEPS else LONG_PAIR_STEPS,
         step=pair_step(case.facts.loss),
         least_share=min(LEAST_SHARE, (LEAST_ROWS - 0.5) / rows),

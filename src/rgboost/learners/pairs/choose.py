@@ -1,4 +1,5 @@
-"""The search of an iteration: the best quadrant stump in J, and the rows of its quadrants."""
+"""The search of an iteration: the best quadrant stump in J, and the rows of its quadrants; and one
+look at all pairs."""
 
 from __future__ import annotations
 
@@ -24,6 +25,8 @@ from .search import (
 )
 
 Vector = NDArray[np.float64]
+
+_NONE = np.zeros(0, np.int64)
 
 
 class PairChoice(NamedTuple):
@@ -144,3 +147,20 @@ class PairSearch:
             )
             signs.append(0 if free else int(arrays.sign[axis]))
         return signs[0], signs[1]
+
+
+def screen_pairs(
+    arrays: PairArrays, residual: NDArray[np.float64], team: Team
+) -> NDArray[np.float64]:
+    """How much each pair explains by itself: the share of the residuals, weighted (outputs, rows),
+    of its best quadrant stump, <b, r>^2 / <r, r>."""
+    found = make_found(len(arrays.pairs), len(residual))
+    weighted = len(arrays.weight) > 0
+    largest = float(np.abs(residual).max(initial=0.0))
+    if largest == 0.0:
+        return np.zeros(len(arrays.pairs))
+    residual = residual / largest  # squares of very large and very small ones exist, too
+    total = float((residual**2 / arrays.weight if weighted else residual**2).sum())
+    every = Subset(np.arange(len(arrays.pairs)), False, _NONE, _NONE)
+    search_all(arrays, every, residual, 0, residual.shape[1], found, team)
+    return np.maximum(found.score, 0.0) / total

@@ -1,6 +1,7 @@
 """Imports go one way: from the public face down to the kernels, and so within every folder."""
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,19 @@ def test_imports_go_one_way(path):
             below = order[: order.index(own)]
             said = " imports ".join("/".join((*inside[1:], n)) for n in (own, name[depth + 1]))
             assert name[depth + 1] in below or said in EXCEPTIONS, f"{path}: {said}"
+
+
+MOST_FILES = 16
+"""Python files side by side in a folder, with ``__init__``: as many as one looks through."""
+
+TESTS = Path(__file__).parent
+
+
+@pytest.mark.parametrize("root", [ROOT, TESTS], ids=["src", "tests"])
+def test_no_folder_has_very_many_files(root):
+    counts = Counter(path.parent.relative_to(root) for path in root.rglob("*.py"))
+    many = {str(folder): count for folder, count in counts.items() if count > MOST_FILES}
+    assert not many, f"make a folder of those that belong together: {many}"
 
 
 def class_names(folder):

@@ -90,7 +90,8 @@ def test_the_table_has_the_files_that_a_fit_visits(visited, column):
 
 def test_the_table_has_files_that_there_are():
     curves, pairs = told()
-    assert curves and pairs
+    assert curves
+    assert pairs
     assert not curves & pairs
     gone = [name for name in sorted(curves | pairs) if not (ROOT / f"{name}.py").exists()]
     assert not gone

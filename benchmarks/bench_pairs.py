@@ -30,8 +30,7 @@ from rgboost._core.team import Team
 from rgboost.engines.leaves.rows import LeafRows
 from rgboost.engines.problem import Validation
 from rgboost.learners import Pairs
-from rgboost.learners.pairs.choose import PairSearch
-from rgboost.learners.pairs.screen import screen_pairs
+from rgboost.learners.pairs.choose import PairSearch, screen_pairs
 from rgboost.learners.pairs.search import add_residuals
 from rgboost.losses import Squared
 from rgboost.selection import RandomGroups

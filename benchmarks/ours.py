@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rgboost import RGBMClassifier, RGBMRegressor, Stumps, boost
 from rgboost.learners import LearnerFamily
 from rgboost.losses import Logistic, Squared
-from rgboost.selection import check_selection
+from rgboost.selection import AllLearners, RandomGroups
 from rgboost.steps import ConstantStep
 
 from .peers import Peer, Spec, Ticks
@@ -73,7 +73,7 @@ class Rgboost(Peer):
             y,
             loss=Logistic() if spec.task == "logistic" else Squared(),
             learner=learner,
-            selection=check_selection("all" if spec.t is None else "groups", spec.t or "all"),
+            selection=AllLearners() if spec.t is None else RandomGroups(spec.t),
             step=ConstantStep(),
             n_iter=n_iter,
             learning_rate=spec.learning_rate,

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from .quality import split_again, test_losses
-from .quality_contestants import fit_rgboost
-from .quality_data import SETS, QualitySet, flights_with
+from .quality.contestants import fit_rgboost
+from .quality.data import SETS, QualitySet, flights_with
+from .quality.run import split_again, test_losses
 
 NOISE = ("id", "60 levels", "1,000 levels")
 WHERE = ("diabetes", "california", "adult", "bank", "bike", "flights")

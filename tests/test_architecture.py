@@ -1,6 +1,7 @@
 """Imports go one way: from the public face down to the kernels, and so within every folder."""
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -19,18 +20,18 @@ LAYERS = {
     "cli/files": "models numbers predictions task tables columns",
     "cli/show": "output progress summary",
     "data": "input readers cuts sorting sparse_columns binning mixed_bins coarse cache datasets",
-    "data/input": "labels names frames schema",
+    "data/input": "labels names schema",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
-    "engines": "problem curvature run_pool base direct leaves gram quadratic",
+    "engines": "problem curvature base direct leaves gram quadratic",
     "engines/direct": """equal_rows line_search step_length leaf_search newton_leaves loop
         few_rows_loop python_loss softmax_step softmax_loop outputs runs""",
-    "engines/leaves": "rows steps runs",
+    "engines/leaves": "rows runs",
     "engines/gram": "search loop class_search class_loop family gram_rows runs",
     "engines/quadratic": "runs class_runs",
-    "estimators": """documents habits routing class_weight empty_columns holdout folds carry_out
-        pairs rows fitted_model convergence base classifier regressor loading""",
-    "estimators/pairs": "rows judge stage add",
+    "estimators": """documents habits routing class_weight held_out carry_out pairs rows
+        fitted_model convergence base classifier regressor loading""",
+    "estimators/pairs": "rows judge stage",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
     "explain": """scale heat_map pictures shape_function pair_function global_explanation
@@ -38,25 +39,25 @@ LAYERS = {
     "learners": "kernels credibility leaves base stumps dictionary pairs",
     "learners/stumps": """splits stump_statistics dense_stumps sparse_stumps mixed_splits
         mixed_stumps some_rows class_sums prepared_mixed family monotone""",
-    "learners/pairs": "axes isotone levels columns look score search tables choose screen family",
+    "learners/pairs": "axes isotone levels columns look score search tables choose family",
     "losses": """kernels conjugates base log_link squared huber log_cosh quantile absolute
         exponential softmax logistic poisson gamma tweedie ridged""",
     "losses/conjugates": "base closed_forms ridged logistic",
-    "model": """path path_tables category_tables ladders pair_scores pair_tables stump_model
-        dictionary_model class_model mixed coverage purify add_curves with_pairs""",
+    "model": """path category_tables ladders pair_scores pair_tables stump_model
+        dictionary_model class_model mixed coverage with_pairs""",
     "plot": "style room importances learning_curve shape_functions interactions waterfall",
-    "selection": "layout draws rules always thresholds weighted by_name",
+    "selection": "layout rules always thresholds weighted",
     "statistics": """base rows class_rows row_gram counted_gram slots side_by_side memory
-        short_rows classes in_memory pieces""",
+        classes in_memory pieces""",
     "storage": "container values model_file",
     "theory": "_validation procedure norms distance dual angle guarantees certificates figures",
     "theory/angle": """closed_forms definite enumeration ascent spectral known stump_gram
         gram_bounds stump_angle cosine""",
     "theory/certificates": "training certificate optimal recording stopping",
     "theory/dual": "ends products span stump_span projection ground search",
-    "training": """plan state trace recorder callbacks stopping checkpoint driver
+    "training": """plan state trace callbacks stopping checkpoint driver
         make_problem boost""",
-    "training/plan": """checks facts costs rules pair_rules report engines entries resolve documents
+    "training/plan": """facts costs rules pair_rules report engines entries resolve documents
         __main__""",
 }
 """Files and folders of every folder, from the lowest to the highest: each imports only those that
@@ -113,6 +114,19 @@ def test_imports_go_one_way(path):
             below = order[: order.index(own)]
             said = " imports ".join("/".join((*inside[1:], n)) for n in (own, name[depth + 1]))
             assert name[depth + 1] in below or said in EXCEPTIONS, f"{path}: {said}"
+
+
+MOST_FILES = 16
+"""Python files side by side in a folder, with ``__init__``: as many as one looks through."""
+
+TESTS = Path(__file__).parent
+
+
+@pytest.mark.parametrize("root", [ROOT, TESTS], ids=["src", "tests"])
+def test_no_folder_has_very_many_files(root):
+    counts = Counter(path.parent.relative_to(root) for path in root.rglob("*.py"))
+    many = {str(folder): count for folder, count in counts.items() if count > MOST_FILES}
+    assert not many, f"make a folder of those that belong together: {many}"
 
 
 def class_names(folder):

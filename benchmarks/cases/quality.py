@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 
 from ..measure import Skip
-from ..quality import OUT, PATIENCE, results_of
-from ..quality_data import SETS
-from ..quality_verdicts import figure, named
+from ..quality.data import SETS
+from ..quality.run import OUT, PATIENCE, results_of
+from ..quality.verdicts import figure, named
 from .base import Bench, Case, Figure, Unit
 
 SHORT = ("diabetes",)

@@ -20,9 +20,10 @@ from .estimators import RGBMClassifier, RGBMRegressor
 
 
 def _numbers(n_rows: int) -> tuple[Any, Any]:
+    """Two of them act together: the kernels of pairs are needed, too."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, 6))
-    return X, X[:, 0] + rng.normal(size=n_rows)
+    return X, X[:, 0] + 2.0 * X[:, 0] * X[:, 1] + rng.normal(size=n_rows)
 
 
 def _mixed(n_rows: int) -> tuple[Any, Any]:

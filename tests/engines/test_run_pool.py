@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from rgboost.engines.run_pool import RunPool
+from rgboost.engines.base import RunPool
 
 
 class Counting:

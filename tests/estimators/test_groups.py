@@ -8,8 +8,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGro
 
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.estimators import base
-from rgboost.estimators.folds import assign_folds
-from rgboost.estimators.holdout import TrainingRows, hold_out
+from rgboost.estimators.held_out import TrainingRows, assign_folds, hold_out
 
 
 def data(n=240, n_groups=12, seed=0):

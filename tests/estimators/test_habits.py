@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.estimators import habits
-from rgboost.estimators.holdout import TrainingRows
+from rgboost.estimators.held_out import TrainingRows
 from rgboost.losses import (
     AbsoluteError,
     Gamma,

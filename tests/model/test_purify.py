@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rgboost.model.purify import purify
+from rgboost.model.with_pairs import purify
 
 
 def naive_pure(table, weights, sweeps=20_000):

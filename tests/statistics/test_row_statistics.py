@@ -12,8 +12,7 @@ from rgboost.learners.stumps.sparse_stumps import SparseStumps
 from rgboost.learners.stumps.stump_statistics import stored_entries
 from rgboost.losses import Squared
 from rgboost.selection import RandomGroups
-from rgboost.statistics.memory import MemoryStatistics
-from rgboost.statistics.short_rows import RowStatistics, as_stored, pays_by_rows
+from rgboost.statistics.memory import MemoryStatistics, RowStatistics, as_stored, pays_by_rows
 from rgboost.steps import ConstantStep
 from rgboost.training import Validation
 

@@ -11,7 +11,7 @@ from rgboost.callbacks import Checkpoint, TimeLimit
 from rgboost.engines.quadratic.runs import FIRST_STRETCH, LONGER
 from rgboost.theory import RecordCertificates, StopAtGap
 from rgboost.training import EarlyStopping
-from tests.engines.test_quadratic_mean import data
+from tests.engines.quadratic.test_quadratic_mean import data
 
 
 def test_callbacks_of_one_run_have_one_run(tmp_path):

@@ -130,3 +130,8 @@ def as_columns(X: Any) -> Any:
     columns.sum_duplicates()
     columns.eliminate_zeros()
     return columns
+
+
+def dense_column(X: Any, g: int) -> NDArray[np.floating]:
+    """Column g of an array or of a sparse matrix in CSC form."""
+    return X[:, [g]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, g]

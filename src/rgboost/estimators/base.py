@@ -29,14 +29,20 @@ from ..training.plan.rules import LEAST_ROWS_OF_CATEGORY, MOST_CATEGORIES
 from .carry_out import Job, carry_out
 from .convergence import warn_if_unfinished
 from .documents import FIT
-from .empty_columns import among_all, columns_to_fit
 from .fitted_model import FittedModelMixin
-from .folds import assign_folds
 from .habits import explain_unknown, names_ours
-from .holdout import TrainingRows
+from .held_out import TrainingRows, assign_folds
 from .pairs import PairFit, add_pairs
 from .routing import RoutesGroupsMixin
-from .rows import accepts_missing, check_held_rows, check_labels, check_offset, check_rows
+from .rows import (
+    accepts_missing,
+    among_all,
+    check_held_rows,
+    check_labels,
+    check_offset,
+    check_rows,
+    columns_to_fit,
+)
 
 
 class _Given(NamedTuple):
@@ -309,7 +315,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
             job, self._settings, keep_state=bool(self.warm_start), keeps_seed=not seed_again
         )
         boosted = done.boosted
-        pairs = add_pairs(job, done, self._settings)
+        pairs = None if job.plan.pairs is None else add_pairs(job, done, self._settings)
         for name in ("cv_loss_", "pair_scores_", "pair_trace_"):
             self.__dict__.pop(name, None)
         if done.cv_loss is not None:

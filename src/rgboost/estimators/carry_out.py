@@ -17,8 +17,7 @@ from ..training import Boosted, EarlyStopping, RunState, boost
 from ..training.plan import Facts, Plan, Way, resolve
 from ..training.plan.rules import FOLDS, HELD
 from ..training.stopping import best_iteration
-from .folds import check_folds
-from .holdout import TrainingRows, hold_out
+from .held_out import TrainingRows, check_folds, hold_out
 
 Settings = dict[str, Any]
 

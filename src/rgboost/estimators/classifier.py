@@ -19,7 +19,7 @@ from .base import BaseRGBM
 from .class_weight import apply_class_weight
 from .documents import ATTRIBUTES, PARAMETERS
 from .habits import names_ours
-from .holdout import TrainingRows
+from .held_out import TrainingRows
 from .rows import check_groups, check_training_rows
 
 _LOSSES = """``"logistic"`` (or ``"log_loss"``; softmax if there are more than two classes),

@@ -28,7 +28,7 @@ from ..training import Validation
 from .base import BaseRGBM
 from .documents import ATTRIBUTES, PARAMETERS
 from .habits import names_ours
-from .holdout import TrainingRows
+from .held_out import TrainingRows
 from .rows import check_groups, check_training_rows
 
 

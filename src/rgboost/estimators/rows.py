@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,16 +23,25 @@ from ..data.input import (
     read_labels,
 )
 from ..data.input.names import check_same_number
-from ..data.sparse_columns import clean_sparse
+from ..data.sparse_columns import clean_sparse, filled_columns
 from ..learners import LearnerFamily
 from ..losses import Loss
-from .holdout import TrainingRows
+from ..training import Boosted, Trace
+from .held_out import TrainingRows
 
 _RULES: dict[str, Any] = {
     "accept_sparse": ("csr", "csc"),
     "dtype": (np.float64, np.float32),
     "ensure_all_finite": False,  # see `check_finite`, which names the column
 }
+
+_BY_COLUMN = (
+    "groups",
+    "feature_weights",
+    "always_features",
+    "monotone_constraints",
+    "interaction_constraints",
+)
 
 
 def accepts_missing(learner: Any) -> bool:
@@ -180,3 +190,38 @@ def check_weight(given: Any, n_rows: int, name: str) -> NDArray[np.float64] | No
     if not (weight > 0).any():
         raise ValueError(f"{name} is zero for every row; give some row a positive weight.")
     return weight
+
+
+def columns_to_fit(estimator: Any, X: Any, resume: Any) -> NDArray[np.int64] | None:
+    """The columns of sparse rows that store something, if they are at most half; None: all are to
+    be fitted. The others have no weak-learner, and there can be millions of them.
+
+    So it is where parameters, rules, certificates or a run to go on with know columns by their
+    number. Other callbacks must not change the model.
+    """
+    if not scipy.sparse.issparse(X) or resume is not None or estimator.warm_start:
+        return None
+    if any(getattr(estimator, name) is not None for name in _BY_COLUMN):
+        return None
+    if any(getattr(one, "needs_one_run", False) for one in estimator.callbacks or ()):
+        return None
+    if not (isinstance(estimator.learner, str) and isinstance(estimator.selection, str)):
+        return None
+    if not isinstance(estimator.interactions, str | int):  # a list of pairs
+        return None
+    if not isinstance(estimator.subset_size, str | float) or estimator.input_.categorical.any():
+        return None
+    columns = filled_columns(X)
+    return columns if 0 < 2 * len(columns) <= X.shape[1] else None
+
+
+def among_all(
+    boosted: Boosted, columns: NDArray[np.int64] | None, n_features: int
+) -> tuple[Any, Trace]:
+    """The model and the trace of a fit to some columns, with features numbered among all."""
+    model, trace = boosted.model, boosted.trace
+    if columns is None:
+        return model, trace
+    assert trace.feature is not None
+    feature = np.where(trace.feature >= 0, columns[trace.feature], -1)
+    return model.among(columns, n_features), replace(trace, feature=feature)  # type: ignore[attr-defined]

@@ -49,7 +49,7 @@ class Prepared(ABC):
 
     numeric_bins: bool = False
     """Whether weak-learners are splits of the bins of single features, without missing values and
-    categories: the entries of `coefficients` are then those of `rgboost.model.path_tables`."""
+    categories: the entries of `coefficients` are then those of `rgboost.model.path`."""
 
     dense_numbers: bool = False
     """Whether ``arrays`` are bins of numbers, all of them stored, without missing values."""

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from .._core.one_line import one_line
 from .._core.stored import all_or_none, are_starts, ascends, check_arrays, require, within
 from ..data.mixed_bins import OTHERS, find_categories
+from ..data.sparse_columns import dense_column
+from .path import bits_of
 
 _ARRAYS = {
     "features": "i8 used", "starts": "i8 used+1", "values": "f8 values", "tables": "f8 values *",
@@ -104,13 +106,3 @@ class CategoryTables:
         on_left = bits_of(self.sets[i : i + 1], len(values))[0]
         added = np.append(np.where(on_left, left, right), when_missing)
         return added[find_categories(x, values)]
-
-
-def bits_of(sets: NDArray[np.uint8], n: int) -> NDArray[np.bool_]:
-    """The first n bits of each row."""
-    return np.unpackbits(sets, axis=1, count=n, bitorder="little").astype(bool)
-
-
-def dense_column(X: Any, g: int) -> NDArray[np.floating]:
-    """Column g of an array or of a sparse matrix in CSC form."""
-    return X[:, [g]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, g]

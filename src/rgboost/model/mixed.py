@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.mixed_bins import MixedCuts
-from .category_tables import CategoryTables, bits_of
-from .path import Path
+from .category_tables import CategoryTables
+from .path import Path, bits_of
 from .stump_model import StumpModel, collapse_steps
 
 _MOST_ENTRIES = 1 << 20

@@ -16,8 +16,7 @@ from .._core.one_line import one_line
 from .._core.stored import are_starts, are_weights, ascends, check_arrays, require, within
 from .._core.team import map_ranges
 from ..data.mixed_bins import OTHERS, find_categories
-from ..data.sparse_columns import take_columns
-from .category_tables import dense_column
+from ..data.sparse_columns import dense_column, take_columns
 from .ladders import BLOCK
 from .pair_scores import Axis, PairLookup, make_lookup, score_pairs
 

@@ -19,8 +19,8 @@ from .._core.one_line import one_line
 from .._core.stored import all_or_none, are_starts, ascends, check_arrays, require, within
 from .._core.team import map_ranges
 from ..data.cuts import Cuts
-from ..data.sparse_columns import take_columns
-from .category_tables import CategoryTables, dense_column
+from ..data.sparse_columns import dense_column, take_columns
+from .category_tables import CategoryTables
 from .ladders import BLOCK, FEW_CUTS, climb_ladder, count_cuts, make_ladders
 from .pair_tables import PairTables
 from .path import Path, no_stages, not_stored

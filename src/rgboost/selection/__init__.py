@@ -19,9 +19,7 @@ not exist for the draw.
 """
 
 from .always import RandomLearnersAndAlways
-from .by_name import check_selection
-from .draws import Subsets
-from .layout import Layout
+from .layout import Layout, Subsets
 from .rules import (
     AllLearners,
     RandomGroup,
@@ -45,5 +43,4 @@ __all__ = [
     "SubsetSize",
     "Subsets",
     "WeightedGroups",
-    "check_selection",
 ]

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .draws import draw_without_replacement
-from .layout import Layout
+from .layout import Layout, draw_without_replacement
 from .rules import RandomLearners, resolve_subset_size
 
 

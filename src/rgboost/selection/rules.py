@@ -10,8 +10,13 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .draws import Subsets, columns_of_groups, columns_of_learners, draw_without_replacement
-from .layout import Layout
+from .layout import (
+    Layout,
+    Subsets,
+    columns_of_groups,
+    columns_of_learners,
+    draw_without_replacement,
+)
 
 SubsetSize = int | float | Literal["sqrt", "all"]
 """t, the size of the random subset: a count, a fraction, the square root, or all."""

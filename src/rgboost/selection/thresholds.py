@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core.jit import kernel
-from .draws import Subsets, columns_of_learners, subsets_of_uniform
-from .layout import Layout
+from .layout import Layout, Subsets, columns_of_learners, subsets_of_uniform
 from .rules import LearnerRule, SubsetSize, resolve_subset_size
 
 

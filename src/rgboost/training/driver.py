@@ -26,9 +26,9 @@ from ..learners.base import Prepared
 from ..losses import Loss
 from ..model import Path
 from .callbacks import Callback
-from .recorder import Recorder
 from .state import RunState, fingerprint, settings_of
 from .stopping import EarlyStopping
+from .trace import Recorder
 
 BLOCK_SECONDS = 0.05
 """How long a block should last: callbacks and Ctrl-C wait no longer than about that."""

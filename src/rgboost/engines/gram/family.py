@@ -12,9 +12,8 @@ from ..._core.team import Team
 from ...learners.stumps.stump_statistics import dense_bins
 from ...losses import Loss
 from ...model import Path
-from ...model.path_tables import add_mixed_path, path_tables
-from ...statistics.memory import MemoryStatistics, Vector
-from ...statistics.short_rows import RowStatistics, as_stored, pays_by_rows
+from ...model.path import add_mixed_path, path_tables
+from ...statistics.memory import MemoryStatistics, RowStatistics, Vector, as_stored, pays_by_rows
 from ...statistics.slots import (
     NumberSplits,
     Slots,

@@ -1,6 +1,5 @@
 """Pairs of features beside the curves of a fit."""
 
-from .add import add_pairs
-from .stage import PairFit
+from .stage import PairFit, add_pairs
 
 __all__ = ["PairFit", "add_pairs"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...learners.pairs.columns import Columns
 from ...learners.pairs.tables import models_of_runs
 from ...losses import Loss
-from ...model.add_curves import add_model
+from ...model.with_pairs import add_model
 from ...training import Boosted
 from ...training.plan.pair_rules import SHARE_OF_GAIN, STANDARD_ERRORS
 from .rows import PairRows

@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..._core.team import Team
 from ...data.coarse import coarse_cuts
 from ...data.mixed_bins import MixedCuts
 from ...learners import Pairs
+from ...learners.pairs.choose import screen_pairs
 from ...learners.pairs.columns import (
     Columns,
     all_pairs,
@@ -29,7 +31,6 @@ from ...learners.pairs.columns import (
     pairs_within,
     some_pairs,
 )
-from ...learners.pairs.screen import screen_pairs
 from ...losses import Loss
 from ...model import Coverage
 from ...selection import RandomGroups
@@ -41,8 +42,9 @@ from ...training.plan.pair_rules import (
     SCREENING_BINS,
     PairPlan,
 )
+from ..carry_out import Done, Job, Settings
 from .judge import Judged
-from .rows import PairRows
+from .rows import PairRows, rows_for_pairs
 
 Vector = NDArray[np.float64]
 
@@ -199,3 +201,35 @@ class PairStage:
             random_state=self.seed, n_jobs=self.n_jobs, callbacks=self.listeners,
             names=self.names, **where,
         )  # fmt: skip
+
+
+def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFit | None:
+    """Fit the pairs of a plan; None: the fit of curves was ended. What came of it is an event."""
+    boosted, plan = done.boosted, job.plan.pairs
+    assert plan is not None
+    if boosted.interrupted or boosted.asked_to_stop:
+        return None
+    given = settings(job, done.way)
+    cuts = boosted.prepared.bins()
+    if cuts is None:
+        return None
+    stage = PairStage(
+        plan=plan,
+        loss=job.facts.loss,
+        rows=rows_for_pairs(job, done, given),
+        cuts=cuts,
+        names=given["names"],
+        monotone=job.parameters["monotone_constraints"],
+        together=job.parameters["interaction_constraints"],
+        seed=job.seeds[0],
+        n_jobs=given["n_jobs"],
+        listeners=job.listeners,
+    )
+    try:
+        found = stage.run(boosted.model)
+    except MemoryError:
+        found = no_pairs("the system refused memory for pairs: there are none")
+    except KeyboardInterrupt:  # the curves are done
+        found = replace(no_pairs("pairs were interrupted: there are none"), interrupted=True)
+    job.plan.events.append(found.event)
+    return found

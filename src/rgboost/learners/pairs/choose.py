@@ -1,4 +1,5 @@
-"""The search of an iteration: the best quadrant stump in J, and the rows of its quadrants."""
+"""The search of an iteration: the best quadrant stump in J, and the rows of its quadrants; and one
+look at all pairs."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from ..kernels import TIE, Subset
 from ..leaves import Leaves, divided
 from .axes import WITH_MISSING
 from .isotone import keep_order
-from .look import look_at, make_look
+from .look import look_at, make_look, whole_look
 from .score import EMPTY, order_values
 from .search import (
     MOST_BINS,
@@ -29,6 +30,7 @@ Vector = NDArray[np.float64]
 
 SIDES = np.array([[1, 0, 1, 0], [0, 1, 0, 1], [1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1]], float)
 """The quadrants that a row may be in that lacks a number, by codes 4..8 of `search.find_leaves`."""
+_NONE = np.zeros(0, np.int64)
 
 
 class PairChoice(NamedTuple):
@@ -151,3 +153,21 @@ class PairSearch:
             )
             signs.append(0 if free else int(arrays.sign[axis]))
         return signs[0], signs[1]
+
+
+def screen_pairs(
+    arrays: PairArrays, residual: NDArray[np.float64], team: Team
+) -> NDArray[np.float64]:
+    """How much each pair explains by itself: the share of the residuals, weighted (outputs, rows),
+    of its best quadrant stump, <b, r>^2 / <r, r>."""
+    found = make_found(len(arrays.pairs), len(residual))
+    weighted = len(arrays.weight) > 0
+    largest = float(np.abs(residual).max(initial=0.0))
+    if largest == 0.0:
+        return np.zeros(len(arrays.pairs))
+    residual = residual / largest  # squares of very large and very small ones exist, too
+    total = float((residual**2 / arrays.weight if weighted else residual**2).sum())
+    every = Subset(np.arange(len(arrays.pairs)), False, _NONE, _NONE)
+    look = whole_look(arrays, every.columns)
+    search_all(arrays, every, look, residual, 0, residual.shape[1], found, team)
+    return np.maximum(found.score, 0.0) / total

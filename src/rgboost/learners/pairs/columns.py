@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...selection.draws import draw_without_replacement
-from ...selection.layout import column_index
+from ...selection.layout import column_index, draw_without_replacement
 
 Columns = NDArray[np.int64]
 """(columns, 2): features g < h of a pair; h is -1 for a feature by itself."""

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from ..._core.jit import kernel
 from ...data.mixed_bins import MixedCuts
 from ...model import ClassStumpModel, Path, StumpModel
-from ...model.add_curves import Curve, add_curves
-from ...model.category_tables import bits_of
-from ...model.with_pairs import RawPair, with_pairs
+from ...model.path import bits_of
+from ...model.with_pairs import Curve, RawPair, add_curves, with_pairs
 from .search import PairArrays, weigh_cells
 
 Vector = NDArray[np.float64]

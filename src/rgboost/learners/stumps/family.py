@@ -23,7 +23,7 @@ from ...data.input.names import feature_mask
 from ...data.mixed_bins import CategoryPlan, MixedCuts, without_missing
 from ...data.sparse_columns import as_columns, sparse_columns
 from ...model import ClassStumpModel, Coverage, Path, StumpModel
-from ...model.path_tables import path_tables
+from ...model.path import path_tables
 from ...selection import Layout
 from ..base import LearnerFamily
 from .dense_stumps import DenseStumps, dense_stumps

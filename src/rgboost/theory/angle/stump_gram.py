@@ -29,7 +29,7 @@ import numpy as np
 from ..._core.team import Team
 from ...learners.base import Prepared
 from ...losses import Squared
-from ...model.path_tables import path_tables
+from ...model.path import path_tables
 from ...statistics.memory import MOST_BINS, MemoryStatistics
 from .._validation import Floats
 from ..dual.stump_span import fill_codes

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...selection import Layout, SelectionRule
+from ...statistics.memory import STORED_SHARE
 from ...statistics.row_gram import MOST_BINS_IN_ALL
-from ...statistics.short_rows import STORED_SHARE
 from .facts import Facts
 
 CELL, ROW, SPLIT, PAIR, CUMULATE = 0.45, 1.0, 0.5, 0.8, 1.0

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..._core.validation import check_count
+from ..._core.validation import check_count, check_not_negative, check_option, check_positive
+from ..._core.validation import check_real as check_number
 from ...learners import LearnerFamily
-from ...selection import RandomThresholds, SelectionRule, check_selection
+from ...selection import (
+    AllLearners,
+    RandomGroup,
+    RandomGroups,
+    RandomLearners,
+    RandomLearnersAndAlways,
+    RandomThresholds,
+    SelectionRule,
+    SubsetSize,
+    WeightedGroups,
+)
 from ...steps import check_step
 from . import rules
-from .checks import check_parameters
 from .costs import Bins
 from .engines import Mean, engines_of_mean, engines_of_one_run
 from .entries import make_entries
@@ -177,3 +187,84 @@ def rows_to_hold_out(case: Case) -> int:
     if facts.class_rows is not None and facts.n_groups is None and case.can_share:
         rows = sum(n for n in facts.class_rows if n * share >= 1.0 and n > 1)
     return math.ceil(share * rows)
+
+
+def check_selection(
+    selection: str | SelectionRule,
+    subset_size: SubsetSize,
+    feature_weights: Any = None,
+    always_features: Sequence[int | str] | None = None,
+) -> SelectionRule:
+    """A rule from its name ("all", "learners", "group", "groups", "thresholds") and t, or the rule
+    itself.
+
+    With weights, or features that are always in J, "group" and "groups" are `WeightedGroups`; with
+    such features "learners" is `RandomLearnersAndAlways`.
+    """
+    if feature_weights is not None and selection not in ("group", "groups"):
+        raise ValueError(
+            f"feature_weights need selection='group' or 'groups', got selection={selection!r}; "
+            "a rule object has its own (see WeightedGroups)."
+        )
+    if always_features is not None and selection not in ("learners", "group", "groups"):
+        raise ValueError(
+            "always_features need selection='learners', 'group' or 'groups', got "
+            f"selection={selection!r}; a rule object has its own (see RandomLearnersAndAlways)."
+        )
+    if isinstance(selection, SelectionRule):
+        return selection
+    always, t = tuple(always_features or ()), subset_size
+    if always and selection == "learners":
+        return RandomLearnersAndAlways(t, always)
+    if always or feature_weights is not None:
+        return WeightedGroups(1 if selection == "group" else t, feature_weights, always)
+    if selection == "all":
+        return AllLearners()
+    if selection == "learners":
+        return RandomLearners(t)
+    if selection == "group":
+        return RandomGroup()
+    if selection == "groups":
+        return RandomGroups(t)
+    if selection == "thresholds":
+        return RandomThresholds(t)
+    raise ValueError(
+        f"selection={selection!r} is not known; use 'auto', 'all', 'learners', 'group', 'groups' "
+        "(Types 0 to 3), 'thresholds' or a rule from rgboost.selection."
+    )
+
+
+def check_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same parameters; an error names the first that is wrong."""
+    p = dict(given)
+    check_option(p["init"], "init", ["zero", "best"])
+    check_option(p["engine"], "engine", ["auto", "direct", "gram", "quadratic"])
+    check_option(p["ensemble"], "ensemble", [True, False])
+    check_option(p["early_stopping"], "early_stopping", ["auto", True, False])
+    if not isinstance(p["learner"], LearnerFamily):
+        check_option(p["learner"], "learner", ["stumps"])
+    if not 0.0 < check_number(p["validation_fraction"], "validation_fraction") < 1.0:
+        raise ValueError(
+            f"validation_fraction={p['validation_fraction']} must lie between 0 and 1: "
+            "it is the share of the training rows that is held out."
+        )
+    check_not_negative(p["tol"], "tol")
+    if type(p["n_iter_no_change"]) is str:
+        check_option(p["n_iter_no_change"], "n_iter_no_change", ["auto"])
+    else:
+        check_count(p["n_iter_no_change"], "n_iter_no_change", at_least=1)
+    _check_word(p, "learning_rate", "a number above 0 or 'auto'", ("auto",))
+    if type(p["learning_rate"]) is not str:
+        p["learning_rate"] = check_positive(p["learning_rate"], "learning_rate")
+    _check_word(p, "min_weight_fraction_leaf", "a share from 0 to 0.5 or 'auto'", ("auto",))
+    _check_word(p, "max_iter", "a number, 'auto' or 'cv'", ("auto", "cv"))
+    if type(p["max_iter"]) is not str:
+        p["max_iter"] = check_count(p["max_iter"], "max_iter", at_least=1)
+    if p["gram_memory"] is not None:
+        check_count(p["gram_memory"], "gram_memory")
+    return p
+
+
+def _check_word(p: Mapping[str, Any], name: str, remedy: str, known: tuple[str, ...]) -> None:
+    if type(p[name]) is str and p[name] not in known:
+        raise ValueError(f"{name}={p[name]!r} is not known; use {remedy}.")

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .measure import Skip
+from ..measure import Skip
 
 Task = Literal["squared", "logistic", "classes"]
 TEST_SHARE = 0.2

@@ -7,7 +7,7 @@ from rgboost import RGBMClassifier
 from rgboost.learners.kernels import Subset
 from rgboost.learners.stumps.splits import best_allowed
 from rgboost.selection import Layout, RandomThresholds
-from rgboost.selection.draws import columns_of_learners
+from rgboost.selection.layout import columns_of_learners
 
 
 def layout_of(counts):

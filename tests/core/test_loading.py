@@ -19,8 +19,7 @@ from rgboost.losses import Logistic, Softmax, Squared
 from rgboost.selection import RandomGroups
 from rgboost.steps import ConstantStep, NewtonStep
 from rgboost.training import RunState
-
-from .conftest import JIT
+from tests.conftest import JIT
 
 LOAD = 0.4
 """Seconds of what stands for loading a kernel."""

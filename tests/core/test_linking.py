@@ -10,8 +10,7 @@ import pytest
 
 from rgboost._core.jit import kernel
 from rgboost._core.linking import is_part
-
-from .conftest import JIT
+from tests.conftest import JIT
 
 pytestmark = pytest.mark.skipif(not JIT, reason="nothing is compiled without JIT")
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from .quality_contestants import ADDITIVE, CONTESTANTS, ONE_SPLIT, RIVALS
-from .quality_verdicts import Found, Results, figure, is_known, verdicts
+from .contestants import ADDITIVE, CONTESTANTS, ONE_SPLIT, RIVALS
+from .verdicts import Found, Results, figure, is_known, verdicts
 
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 ADDITIVE_MODELS = (ADDITIVE, "EBM, additive", "LightGBM stumps", "HistGB stumps")

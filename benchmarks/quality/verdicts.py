@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .quality_contestants import ADDITIVE, FEW_PAIRS, ONE_SPLIT, RIVALS
+from .contestants import ADDITIVE, FEW_PAIRS, ONE_SPLIT, RIVALS
 
 Found = dict[str, Any]
 Results = dict[str, dict[str, Found]]

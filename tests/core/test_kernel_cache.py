@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 import rgboost
-
-from .conftest import JIT
+from tests.conftest import JIT
 
 pytestmark = pytest.mark.skipif(not JIT, reason="nothing is compiled without JIT")
 

@@ -14,10 +14,10 @@ from rgboost.selection import (
     RandomGroups,
     RandomLearnersAndAlways,
     WeightedGroups,
-    check_selection,
 )
 from rgboost.theory import chosen_distribution
 from rgboost.theory.norms import norm_of_layout
+from rgboost.training.plan.resolve import check_selection
 
 
 def layout(counts, groups=None, names=None):

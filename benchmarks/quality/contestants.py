@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rgboost.training.plan.pair_rules import MOST_FEATURES
 
-from .quality_data import QualitySet
+from .data import QualitySet
 
 clock = time.perf_counter
 Fitted = tuple[Any, NDArray, float]

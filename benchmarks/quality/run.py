@@ -36,11 +36,11 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .measure import Skip
-from .quality_contestants import CONTESTANTS, RIVALS, count_pairs, is_ours, same_as, takes_part
-from .quality_data import SETS, QualitySet
-from .quality_table import figures_beside, renew
-from .quality_verdicts import named
+from ..measure import Skip
+from .contestants import CONTESTANTS, RIVALS, count_pairs, is_ours, same_as, takes_part
+from .data import SETS, QualitySet
+from .table import figures_beside, renew
+from .verdicts import named
 
 OUT = Path("out") / "quality"
 FEW_ROWS = 15_000
@@ -332,7 +332,3 @@ def main() -> None:
                 mine[name]["behind"] = difference(which, mean, other)
     if options.split is None and not options.more:
         renew(options.table, results, SETS)
-
-
-if __name__ == "__main__":
-    main()

@@ -15,11 +15,10 @@ from rgboost.selection import (
     RandomGroup,
     RandomGroups,
     RandomLearners,
-    check_selection,
 )
-from rgboost.selection.draws import draw_without_replacement
-from rgboost.selection.layout import check_partition
+from rgboost.selection.layout import check_partition, draw_without_replacement
 from rgboost.selection.rules import resolve_subset_size
+from rgboost.training.plan.resolve import check_selection
 
 
 def layout(counts, groups=None):

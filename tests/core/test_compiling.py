@@ -18,8 +18,7 @@ from rgboost._core.compiling import NOTICE, told_by
 from rgboost._core.jit import kernel
 from rgboost.callbacks import ProgressBar
 from rgboost.cli.show.progress import announce_compiling
-
-from .conftest import JIT
+from tests.conftest import JIT
 
 compiles = pytest.mark.skipif(not JIT, reason="nothing is compiled without JIT")
 

@@ -62,8 +62,8 @@ class Trace:
         sets : bits of the bins on the left, if a feature is categorical.
     feature : the feature of the choice, or column of the chosen dictionary entry; or -1.
     split : which of the feature's weak-learners it is, counted from 0; or -1.
-    engine : what computed the iterations: "direct", "gram", "quadratic", or a sentence if it
-        changed on the way.
+    engine : for people, what computed the iterations: "direct", "gram", "quadratic", of several
+        runs with their number, or a sentence if it changed on the way.
     certificates : pairs (iteration, certificate) that callbacks made on the way, by iteration; see
         `rgboost.theory.certificates.recording`.
     n_runs : how many runs the model is the mean of.

@@ -182,6 +182,11 @@ class LearnerFamily(ABC):
         """The family for some of the training rows (those with positive weight)."""
         return self
 
+    def with_missing(self) -> LearnerFamily:
+        """The family for validation rows that have missing values, where training rows may have
+        none: prepared such that statistics of both can be had, if the family has any."""
+        return self
+
     def with_categorical(self, features: tuple[int, ...]) -> LearnerFamily:
         """The family with some features taken as categorical."""
         raise ValueError(

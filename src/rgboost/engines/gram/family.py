@@ -13,7 +13,7 @@ from ...learners.stumps.stump_statistics import dense_bins
 from ...losses import Loss
 from ...model import Path
 from ...model.path import add_mixed_path, path_tables
-from ...statistics.memory import MemoryStatistics, RowStatistics, Vector, as_stored, pays_by_rows
+from ...statistics.memory import MemoryStatistics, SparseStatistics, Vector, as_stored, pays_by_rows
 from ...statistics.slots import (
     NumberSplits,
     Slots,
@@ -59,7 +59,7 @@ class GramFamily:
     ) -> MemoryStatistics:
         """Statistics of some rows."""
         by_rows = dense_bins(arrays) is None and pays_by_rows(arrays, len(y))
-        kind = RowStatistics if by_rows else MemoryStatistics
+        kind = SparseStatistics if by_rows else MemoryStatistics
         return kind(arrays, y, weight, loss, start, team, self.slots)
 
     def stored(self, arrays: Any, n_rows: int) -> Any:

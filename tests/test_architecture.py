@@ -137,7 +137,7 @@ def class_names(folder):
 CONTRACTS = {"Loss", "LearnerFamily", "Prepared"}
 """What an argument of the public face may be told from a name or a matrix by."""
 
-KINDS = {folder: class_names(folder) - CONTRACTS for folder in ("losses", "learners")}
+KINDS = {folder: class_names(folder) - CONTRACTS for folder in ("losses", "learners", "statistics")}
 
 
 def looked_at(tree):
@@ -157,7 +157,7 @@ def looked_at(tree):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_losses_and_families_say_what_they_are(path):
+def test_losses_families_and_statistics_say_what_they_are(path):
     """Nobody outside of their folders looks at their classes."""
     name = str(path.relative_to(ROOT))
     kinds = {kind for folder, mine in KINDS.items() if not name.startswith(folder) for kind in mine}

@@ -35,10 +35,11 @@ class RunState:
     """A run between two blocks of iterations.
 
     ``engine`` is what goes on: "direct", "gram" or "quadratic"; ``begun`` the one that the run
-    began with; ``label`` what the trace says to people. ``finished`` tells that the engine itself came to an end. ``rng`` is the state of the
-    generator of subsets, ``rows`` the engine's sums and scores, ``trace`` what was recorded.
-    ``fingerprint`` stands for the data, the loss and the weak-learners; ``settings`` are the
-    parameters that its iterations follow, as text (see `settings_of`).
+    began with; ``label`` what the trace says to people. ``finished`` tells that the engine itself
+    came to an end. ``rng`` is the state of the generator of subsets, ``rows`` the engine's sums and
+    scores, ``trace`` what was recorded. ``fingerprint`` stands for the data, the loss and the
+    weak-learners; ``settings`` are the parameters that its iterations follow, as text (see
+    `settings_of`).
     """
 
     engine: str

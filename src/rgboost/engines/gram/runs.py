@@ -25,7 +25,6 @@ from ...selection import Subsets
 from ...statistics.base import Curvature, Models
 from ...statistics.in_memory import InMemory, RowsOfFold
 from ...statistics.memory import MOST_BINS
-from ...statistics.slots import NumberSplits
 from ...steps import ConstantRule, SearchRule
 from ..base import Arrays, Block, Losses, Record, Run, Runs
 from ..curvature import in_units_of_the_largest
@@ -194,8 +193,8 @@ class StatisticsRuns(Runs):
         one for each thread."""
         offsets = self.problem.prepared.layout.offsets
         needed = int(np.searchsorted(offsets, state.pending.learner[0], side="right")) - 1
-        if self.team.size == 1 or not isinstance(state.splits, NumberSplits):
-            return [needed]  # the scores of sets of categories are not at hand
+        if self.team.size == 1 or not state.splits.gains_at_hand:
+            return [needed]
         splits, train = state.splits.splits, state.train
         slope, shift = expected_sum(splits, train.total[0])
         off = train.left_sums - ((slope + train.constant[0]) * splits.left_weight + shift)

@@ -36,6 +36,14 @@ MOST_BINS = 2048
 STORED_SHARE = 0.25
 """Dense rows are stored as sparse ones if no more than this share of them has to be stored."""
 
+
+def bins_obstacle(most_bins: int) -> str | None:
+    """Why a feature with so many bins has no Gram rows; None if it has."""
+    if most_bins <= MOST_BINS:
+        return None
+    return f"it needs at most {MOST_BINS} bins per feature; set max_bins to that or less"
+
+
 _PIECE = 32
 """Numbers on a side of a piece of a matrix that is transposed at once."""
 

@@ -25,7 +25,7 @@ from ...data.sparse_columns import as_columns, sparse_columns
 from ...model import ClassStumpModel, Coverage, Path, StumpModel
 from ...model.path import path_tables
 from ...selection import Layout
-from ..base import LearnerFamily
+from ..base import LearnerFamily, sums_obstacle
 from .dense_stumps import DenseStumps, dense_stumps
 from .mixed_splits import mixed_columns
 from .prepared_mixed import PreparedMixedStumps, mixed_arrays, prepare_mixed
@@ -197,9 +197,8 @@ class PreparedStumps(PreparedBins):
         return int(self.arrays.splits.most_bins)
 
     def statistics_obstacle(self, held: Any) -> str | None:
-        if isinstance(held, DenseStumps | SparseStumps):
-            return None
-        return "it needs validation rows without missing values where training rows have none"
+        plain = isinstance(held, DenseStumps | SparseStumps)
+        return sums_obstacle(sparse=self.sparse, held_missing=not plain)
 
     def choice_type(self, n_classes: int | None) -> np.dtype[Any]:
         return split_type(n_classes)

@@ -15,7 +15,7 @@ LAYERS = {
         coordinate storage explain estimators warming plot theory experiments cli __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
-    "cli": "errors losses options files show commands app",
+    "cli": "typed errors losses options files show commands app",
     "cli/commands": "bench explain fit info predict reproduce theory warm_up",
     "cli/files": "models numbers predictions task tables columns",
     "cli/show": "output progress summary",
@@ -163,3 +163,14 @@ def test_losses_families_and_statistics_say_what_they_are(path):
     kinds = {kind for folder, mine in KINDS.items() if not name.startswith(folder) for kind in mine}
     found = kinds & set(looked_at(ast.parse(path.read_text())))
     assert not found, f"{name} looks at the classes {sorted(found)}"
+
+
+def test_checks_of_numbers_have_one_place():
+    functions = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.FunctionDef):
+                functions.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    checks = {name for name, where in functions.items() if "_core/validation.py" in where}
+    assert "check_real" in checks
+    assert {name: functions[name] for name in checks if len(functions[name]) > 1} == {}

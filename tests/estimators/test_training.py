@@ -9,7 +9,6 @@ import joblib
 import numpy as np
 import pytest
 import scipy.sparse
-from rgboost.estimators.holdout import TrainingRows, hold_out
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.model_selection import KFold
@@ -17,6 +16,7 @@ from sklearn.model_selection import KFold
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.callbacks import Checkpoint, LogProgress, ProgressBar, TimeLimit
 from rgboost.engines.gram.runs import _LONG_BLOCK
+from rgboost.estimators.held_out import TrainingRows, hold_out
 
 CASES = [(RGBMRegressor, *load_diabetes(return_X_y=True)),
          (RGBMClassifier, *load_breast_cancer(return_X_y=True))]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from ...training.plan import Plan
 from ...training.plan.report import shown
 from ..files.models import is_classifier
 from .output import columns
-
-if TYPE_CHECKING:
-    from ...data.readers import Table
 
 MOST_IMPORTANT, PAIRS_NAMED = 10, 3
 WHAT_MATTERS = (
@@ -23,17 +20,17 @@ WHAT_MATTERS = (
 
 
 def summarise(
-    estimator: Any, table: Table, *, task: str, reason: str, out: Path, seconds: float
+    estimator: Any, files: Any, *, task: str, reason: str, out: Path, seconds: float
 ) -> dict[str, Any]:
-    """The facts, as the program gives them to machines."""
+    """The facts, as the program gives them to machines; ``files`` know their size."""
     trace = estimator.trace_
     held = trace.validation_loss
     best = estimator.best_iteration_
     return {
         "task": task,
         "task_reason": reason,
-        "rows": table.n_rows,
-        "features": table.n_features,
+        "rows": files.n_rows,
+        "features": files.n_features,
         **({"classes": estimator.classes_.tolist()} if is_classifier(estimator) else {}),
         "iterations": estimator.n_iter_,
         "best_iteration": best,

@@ -122,10 +122,14 @@ class ParquetFiles(Files):
         others = [name for name in (self.target, self.weight, self.offset) if name is not None]
         columns = list(dict.fromkeys([*features, *others]))
         per_row = self.n_bytes / max(1, files.count_rows())
-        # One group of rows ahead, not many: they are what takes memory.
-        batches = files.to_batches(
-            columns=columns, batch_size=self.batch_rows, batch_readahead=2, fragment_readahead=1
+        # Groups of rows are what takes memory: one at a time, and not all of its bytes at once.
+        scan = importlib.import_module("pyarrow.dataset").ParquetFragmentScanOptions(
+            pre_buffer=False, use_buffered_stream=True
         )
+        batches = files.to_batches(
+            columns=columns, batch_size=self.batch_rows, batch_readahead=2, fragment_readahead=1,
+            fragment_scan_options=scan,
+        )  # fmt: skip
         for batch in batches:
             rows = arrow.Table.from_batches([batch])
             known = {name: None if name is None else rows[name] for name in [None, *others]}

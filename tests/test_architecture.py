@@ -17,9 +17,11 @@ LAYERS = {
         jit math team""",
     "cli": "typed errors losses options files show commands app",
     "cli/commands": "bench explain fit info predict reproduce theory warm_up",
-    "cli/files": "models numbers predictions task tables columns",
-    "cli/show": "output progress summary",
-    "data": "input readers cuts sorting sparse_columns binning mixed_bins coarse cache datasets",
+    "cli/files": "models numbers predictions task tables columns training",
+    "cli/show": "output progress passes summary",
+    "data": """input readers chunks cuts sorting sparse_columns binning mixed_bins coarse cache
+        datasets""",
+    "data/chunks": "piece files chunks sample levels",
     "data/input": "labels names schema",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
@@ -29,8 +31,9 @@ LAYERS = {
     "engines/leaves": "rows runs",
     "engines/gram": "search loop class_search class_loop family gram_rows runs",
     "engines/quadratic": "runs class_runs",
-    "estimators": """documents habits routing class_weight held_out carry_out pairs rows
-        fitted_model convergence base classifier regressor loading""",
+    "estimators": """documents habits routing class_weight rows held_out carry_out pairs chunked
+        new_rows fitted_model convergence base classifier regressor loading""",
+    "estimators/chunked": "given refuse tally labels columns survey rows",
     "estimators/pairs": "rows judge stage",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
@@ -48,7 +51,7 @@ LAYERS = {
     "plot": "style room importances learning_curve shape_functions interactions waterfall",
     "selection": "layout rules always thresholds weighted",
     "statistics": """base rows class_rows whole_gram counted_gram slots side_by_side memory
-        classes in_memory pieces""",
+        classes in_memory pieces work_file chunks""",
     "storage": "container values model_file",
     "theory": "_validation procedure norms distance dual angle guarantees certificates figures",
     "theory/angle": """closed_forms definite enumeration ascent spectral known stump_gram
@@ -57,7 +60,7 @@ LAYERS = {
     "theory/dual": "ends products span stump_span projection ground search",
     "training": """plan state trace callbacks stopping checkpoint driver
         make_problem boost""",
-    "training/plan": """facts costs rules pair_rules report engines entries resolve documents
+    "training/plan": """pieces facts costs rules pair_rules report engines entries resolve documents
         __main__""",
 }
 """Files and folders of every folder, from the lowest to the highest: each imports only those that

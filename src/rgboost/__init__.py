@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .coordinate import random_then_greedy
+    from .data.chunks import Chunks
     from .estimators import RGBMClassifier, RGBMRegressor
     from .estimators.loading import load
     from .learners import Dictionary, Stumps
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Chunks",
     "Dictionary",
     "RGBMClassifier",
     "RGBMRegressor",
@@ -26,6 +28,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Chunks": "data.chunks",
     "Dictionary": "learners",
     "RGBMClassifier": "estimators",
     "RGBMRegressor": "estimators",

@@ -63,6 +63,7 @@ class FarStatistics(Statistics):
         self.offsets = offsets
         self.sizes = [sum(sizes) for sizes in zip(*(w.rows.sizes for w in workers), strict=True)]
         self.weighted = any(worker.rows.weighted for worker in workers)
+        self.rows_at_once = sum(self.sizes)
 
     def add(self, call, *args):
         total = None

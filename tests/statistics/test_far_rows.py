@@ -152,6 +152,6 @@ def test_tables_of_pairs():
         counts[a, b] += 1
         for m in range(2):
             f = models.start[m] + sum(models.tables[m, first[g] + codes[g, i]] for g in range(5))
-            expected[m, a, b] += y[i] - f
+            expected[m, a, b] += y[i] - problem.centre - f
     np.testing.assert_allclose(sums[0], expected, atol=1e-9)
     np.testing.assert_array_equal(weights[0], counts)

@@ -10,7 +10,7 @@ count as missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -45,6 +45,21 @@ class CategoryPlan(NamedTuple):
 
 
 NOTHING_RARE = CategoryPlan()
+
+
+class Counted(NamedTuple):
+    """What was counted over ``n_rows`` rows of the weight ``total``, where bins are chosen by a
+    sample of them.
+
+    ``missing[g]`` is the weight of the rows in which feature g is missing. ``levels[g]`` are the
+    categories of feature g, ascending, and their weights; `OTHERS` stand for those that were not
+    counted one by one.
+    """
+
+    n_rows: int
+    total: float
+    missing: Vector
+    levels: Mapping[int, tuple[Vector, Vector]]
 
 
 @one_line
@@ -110,8 +125,10 @@ def cut_mixed(
     weight: Vector | None,
     n_jobs: int = 1,
     rare: CategoryPlan = NOTHING_RARE,
+    counted: Counted | None = None,
 ) -> MixedCuts:
-    """Thresholds and categories of the columns of X; ``missing`` are those with NaN."""
+    """Thresholds and categories of the columns of X; ``missing`` are those with NaN. Where X is a
+    sample, categories are those that were ``counted``."""
     plan = plan._replace(max_bins=min(plan.max_bins, MOST_CATEGORIES))
     n_rows, n_features = X.shape
     total = float(n_rows) if weight is None else float(weight.sum())
@@ -128,7 +145,8 @@ def cut_mixed(
 
     def cut(g: int) -> None:
         if categorical[g]:
-            edges[g] = _categories(X, g, weight, rare)
+            every = counted.levels[g] if counted else _weigh_categories(X, g, weight)
+            edges[g] = _categories(*every, rare, g)
         elif scipy.sparse.issparse(X):
             edges[g] = _sparse_thresholds(X, g, plan, weight, total)
         else:
@@ -170,16 +188,15 @@ def without_light_thresholds(cuts: MixedCuts, lightest: float) -> MixedCuts:
     return _make_cuts(cuts.categorical, edges, cuts.total_weight)
 
 
-def _categories(X: Matrix, g: int, weight: Vector | None, rare: CategoryPlan) -> Vector:
-    """The categories of a column in ascending order, `OTHERS` last if some are rare."""
-    values, weights = _weigh_categories(X, g, weight)
+def _categories(values: Vector, weights: Vector, rare: CategoryPlan, g: int) -> Vector:
+    """The categories of column g in ascending order, `OTHERS` last if some are rare."""
     if rare.most is not None and len(values) > rare.most:
         heaviest = np.lexsort((values, -weights))[: rare.most - 1]
         kept = np.isin(np.arange(len(values)), heaviest)
     else:
         kept = np.ones(len(values), dtype=bool)
-    kept &= weights >= rare.least
-    if len(values) - kept.sum() > 1:
+    kept &= (weights >= rare.least) & (values != OTHERS)
+    if len(values) - kept.sum() > 1 or (values == OTHERS).any():
         values = np.append(values[kept], OTHERS)
     if len(values) > MOST_CATEGORIES:
         raise ValueError(
@@ -310,6 +327,11 @@ def weigh_bins(
     for g in range(cuts.n_features):
         size = int(cuts.bin_start[g + 1] - cuts.bin_start[g])
         cuts.weights_of(g)[:] = np.bincount(codes[g, :n_rows], weight, size)
+
+
+def weigh_missing(cuts: MixedCuts, counted: Counted) -> None:
+    """Fill in the weights of missing values, as shares of those that were counted."""
+    cuts.bin_weight[cuts.bin_start[1:] - 1] = counted.missing * (cuts.total_weight / counted.total)
 
 
 def weigh_sparse_bins(

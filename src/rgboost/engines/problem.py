@@ -13,7 +13,7 @@ from .._core.one_line import one_line
 from ..learners.base import Prepared
 from ..losses import Loss
 from ..selection import SelectionRule
-from ..statistics.base import Source
+from ..statistics.base import Facts, Source
 from ..steps import StepRule
 
 Vector = NDArray[np.float64]
@@ -121,6 +121,8 @@ class Problem:
     fold: NDArray[np.int64] | None = None
     source: Source | None = None
     """Who has the rows, if they are not above; then ``start`` may be None, to be found out."""
+    facts: Facts | None = None
+    """What the source says of its rows."""
     n_folds: int = 1
     """How many folds the rows of a source are in."""
     run_scores: Vector | None = None

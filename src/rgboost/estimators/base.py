@@ -6,43 +6,35 @@ import numbers
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from .._core.team import check_n_jobs
 from .._core.validation import check_count
 from ..data.input import InputSchema
-from ..engines.problem import with_offset
 from ..learners import LearnerFamily, Stumps, constrained
 from ..learners.base import Additive
 from ..losses import Loss
 from ..training import LogProgress, ProgressBar, RunState, Trace
 from ..training.callbacks import in_joblib
-from ..training.plan import Plan, Way, facts_of, resolve, wants_folds
+from ..training.plan import Plan, Way, resolve, wants_folds
 from ..training.plan.rules import LEAST_ROWS_OF_CATEGORY, MOST_CATEGORIES
 from .carry_out import Job, carry_out
+from .chunked import ChunkedRows, chunked_rows, in_pieces, refuse_early
+from .chunked.labels import Labels
 from .convergence import warn_if_unfinished
 from .documents import FIT
 from .fitted_model import FittedModelMixin
 from .habits import explain_unknown, names_ours
-from .held_out import TrainingRows, assign_folds
+from .held_out import TrainingRows
+from .new_rows import NewRowsMixin
 from .pairs import PairFit, add_pairs
 from .routing import RoutesGroupsMixin
-from .rows import (
-    accepts_missing,
-    among_all,
-    check_held_rows,
-    check_labels,
-    check_offset,
-    check_rows,
-    columns_to_fit,
-)
+from .rows import accepts_missing, among_all, check_held_rows, check_offset
 
 
 class _Given(NamedTuple):
@@ -56,7 +48,7 @@ class _Given(NamedTuple):
     offset_val: Any
 
 
-class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
+class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
     """Parameters, the fit of a score, and the score of new rows."""
 
     input_: InputSchema
@@ -163,11 +155,25 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
     def _paper_extras(cls) -> dict[str, Any]:
         return {}
 
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any, given: _Given) -> TrainingRows:
+    def _training_rows(
+        self, X: Any, y: Any, sample_weight: Any, given: _Given, resume: Any
+    ) -> TrainingRows | ChunkedRows:
         """Checked rows; what they tell of the input is stored in the estimator."""
+        if not in_pieces(X):
+            return self._rows_in_memory(X, y, sample_weight, given)
+        beside = {"y": y, "sample_weight": sample_weight, **given._asdict(), "resume": resume}
+        refuse_early(self, **beside)
+        return chunked_rows(self, X, self._labels_of_chunks(), given.X_val, self._seeds_of_fit()[1])
+
+    def _rows_in_memory(self, X: Any, y: Any, sample_weight: Any, given: _Given) -> TrainingRows:
         raise NotImplementedError
 
-    def _resolve_loss(self, rows: TrainingRows) -> Loss:
+    def _labels_of_chunks(self) -> Labels:
+        """What reads the labels of rows that come piece by piece."""
+        raise NotImplementedError
+
+    def _resolve_loss(self, sample: TrainingRows) -> Loss:
+        """The loss, whose scale may follow from the labels of some rows."""
         raise NotImplementedError
 
     def _why_loss(self) -> str:
@@ -178,7 +184,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         offset: Any = None,
@@ -191,8 +197,8 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
     ) -> Self:
         given = _Given(offset, groups, X_val, y_val, sample_weight_val, offset_val)
         with all_or_nothing(self):
-            rows = self._training_rows(X, y, sample_weight, given)
-            interrupted = self._fit_score(rows, self._resolve_loss(rows), resume)
+            rows = self._training_rows(X, y, sample_weight, given, resume)
+            interrupted = self._fit_score(rows, self._resolve_loss(rows.sample), resume)
         if interrupted:
             raise KeyboardInterrupt
         warn_if_unfinished(self)
@@ -203,7 +209,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
     def plan(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         offset: Any = None,
@@ -219,32 +225,24 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         given = _Given(offset, groups, X_val, y_val, sample_weight_val, offset_val)
         before = dict(self.__dict__)
         try:
-            rows = self._training_rows(X, y, sample_weight, given)
-            return self._prepare(rows, self._resolve_loss(rows), resume, [0, 0]).plan
+            rows = self._training_rows(X, y, sample_weight, given, resume)
+            return self._prepare(rows, self._resolve_loss(rows.sample), resume, [0, 0]).plan
         finally:
             self.__dict__.clear()
             self.__dict__.update(before)
 
-    def _prepare(
-        self, rows: TrainingRows, loss: Loss, resume: Any, seeds: list[int] | None = None
-    ) -> Job:
+    def _prepare(self, rows: Any, loss: Loss, resume: Any, seeds: list[int] | None = None) -> Job:
         """Rows to be fitted and the plan for them."""
-        check_labels(loss, rows)
-        columns = columns_to_fit(self, rows.X, resume)
+        rows.check_labels(loss)
+        columns = rows.columns_to_fit(self, resume)
         if columns is not None:
             rows = rows.of_columns(columns)
         listeners, state = self._listeners(), self._state_to_resume(resume)
         categorical = self.input_.categorical
-        facts = facts_of(
-            rows.X,
-            rows.y,
+        facts = rows.facts(
             loss,
-            weight=rows.weight,
-            groups=rows.groups,
-            categorical=categorical if columns is None else categorical[columns],
-            classes=rows.stratified,
-            validation=rows.validation,
-            has_offset=rows.offset is not None,
+            categorical if columns is None else categorical[columns],
+            has_offset=rows.has_offset,
             loss_why=self._why_loss(),
             goes_on=self._why_one_run(state, listeners),
             engine_before=None if state is None else state.engine,
@@ -253,8 +251,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         parameters = self.get_params(deep=False)
         fold, seeds = None, seeds or self._seeds_of_fit()
         if wants_folds(parameters, facts):
-            fold = assign_folds(rows, self.cv, seeds[1])
-            facts = facts.with_folds(fold, rows.weight)
+            fold, facts = rows.shared_out(facts, self.cv, seeds[1])
         plan = resolve(parameters, facts)
         return Job(plan, parameters, facts, rows, columns, fold, seeds, listeners, state)
 
@@ -311,23 +308,27 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
             gram_memory=job.plan.gram_memory,
         )
 
-    def _fit_score(self, rows: TrainingRows, loss: Loss, resume: Any) -> bool:
+    def _fit_score(self, rows: Any, loss: Loss, resume: Any) -> bool:
         """Boost on checked input and store what was fitted; whether Ctrl-C ended it."""
-        n_features = rows.X.shape[1]
+        n_features = rows.n_features
         job = self._prepare(rows, loss, resume)
         seed_again = job.state is not None and not isinstance(self.random_state, numbers.Integral)
-        done = carry_out(
-            job, self._settings, keep_state=bool(self.warm_start), keeps_seed=not seed_again
-        )
+        try:
+            done = carry_out(
+                job, self._settings, keep_state=bool(self.warm_start), keeps_seed=not seed_again
+            )
+            pairs = None if job.plan.pairs is None else add_pairs(job, done, self._settings)
+        finally:
+            told = job.rows.close()
+        job.plan.events += told
         boosted = done.boosted
-        pairs = None if job.plan.pairs is None else add_pairs(job, done, self._settings)
         for name in ("cv_loss_", "pair_scores_", "pair_trace_"):
             self.__dict__.pop(name, None)
         if done.cv_loss is not None:
             self.cv_loss_ = done.cv_loss
         self.plan_ = job.plan
         self._run_state, self._seeds = boosted.state, job.seeds
-        self.has_offset_ = rows.offset is not None
+        self.has_offset_ = rows.has_offset
         self.coverage_ = boosted.prepared.coverage(
             boosted.model, boosted.trace.path(boosted.best_iteration)
         )
@@ -417,22 +418,6 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         if offset is None or offset.ndim == 1:
             return offset
         return offset - offset.mean(axis=1, keepdims=True)
-
-    def _check_rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return check_rows(self, X)
-
-    def _score(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
-        rows = self._check_rows(X)
-        known = self._check_offset(offset, rows.shape[0])
-        return with_offset(self.model_.score(rows, check_n_jobs(self.n_jobs)), known)
-
-    def _staged_score(self, X: Any, offset: Any = None) -> Iterator[NDArray[np.float64]]:
-        rows = self._check_rows(X)
-        known = self._check_offset(offset, rows.shape[0])
-        stages = self.model_.staged_score(rows, check_n_jobs(self.n_jobs))
-        n_runs = self.trace_.n_runs
-        return (with_offset(one, known) for one in islice(stages, n_runs - 1, None, n_runs))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

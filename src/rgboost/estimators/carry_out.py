@@ -10,28 +10,27 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..engines.problem import rows_of
 from ..steps import NewtonGain
 from ..training import Boosted, EarlyStopping, RunState, boost
 from ..training.plan import Facts, Plan, Way, resolve
 from ..training.plan.rules import FOLDS, HELD
 from ..training.stopping import best_iteration
-from .held_out import TrainingRows, check_folds, hold_out
 
 Settings = dict[str, Any]
 
 
 @dataclass
 class Job:
-    """Rows, and the plan for them. ``fold`` has the number of each row's fold, if the plan has
-    folds; ``columns`` are those of the input that the rows have, None: all."""
+    """Rows, and the plan for them. ``fold`` is what `boost` takes as such, if the plan has folds;
+    ``columns`` are those of the input that the rows have, None: all."""
 
     plan: Plan
     parameters: dict[str, Any]
     facts: Facts
-    rows: TrainingRows
+    rows: Any
+    """`held_out.TrainingRows`, or their sibling in `chunked`."""
     columns: NDArray[np.int64] | None
-    fold: NDArray[np.int64] | None
+    fold: Any
     seeds: list[int]
     listeners: list[Any]
     state: RunState | None
@@ -116,8 +115,8 @@ def one_run(
     if way.patience is not None:
         rule = EarlyStopping(way.patience, job.parameters["tol"])
     if plan.judge == HELD:
-        rows = hold_out(rows, job.parameters["validation_fraction"], job.seeds[1])
-        settings["learner"] = settings["learner"].restricted_to(rows.kept)
+        rows = rows.held_out(job.parameters["validation_fraction"], job.seeds[1])
+        settings["learner"] = rows.for_learner(settings["learner"])
         if way.engine != "direct" and job.facts.missing.any():  # all of them may be held out
             settings["learner"] = settings["learner"].with_missing()
     elif plan.judge == FOLDS:
@@ -132,12 +131,8 @@ def one_run(
     if not keeps_seed:  # that of the run before: a generator has moved on since
         settings["random_state"] = None
     boosted = boost(
-        rows.X,
-        rows.y,
+        **rows.for_boost(),
         n_iter=n_iter,
-        weight=rows.weight,
-        offset=rows.offset,
-        validation=rows.validation,
         early_stopping=rule,
         callbacks=job.listeners,
         resume=job.state,
@@ -150,14 +145,6 @@ def one_run(
 
 
 def with_folds(job: Job, settings: Settings) -> Settings:
-    """Arguments of `boost` for several runs, without the rows that have no weight."""
-    rows, fold = job.rows, job.fold
-    assert fold is not None
-    X, y, weight, offset = rows.X, rows.y, rows.weight, rows.offset
-    if weight is not None and len(rows.present) < len(y):
-        present = weight > 0
-        X, y, weight, fold = X[present], y[present], weight[present], fold[present]
-        offset = rows_of(offset, present)
-        settings = {**settings, "learner": settings["learner"].restricted_to(present)}
-    fold = check_folds(fold, y if settings["loss"].outputs > 1 else None)
-    return {"X": X, "y": y, "fold": fold, "weight": weight, "offset": offset, **settings}
+    """Arguments of `boost` for several runs."""
+    assert job.fold is not None
+    return job.rows.in_folds(job.fold, settings)

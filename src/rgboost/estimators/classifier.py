@@ -16,6 +16,7 @@ from ..losses import Exponential, Logistic, Loss, Ridged
 from ..losses.base import check_loss
 from ..training import Validation
 from .base import BaseRGBM
+from .chunked.labels import ClassLabels
 from .class_weight import apply_class_weight
 from .documents import ATTRIBUTES, parameters
 from .habits import names_ours
@@ -131,7 +132,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
     def _paper_extras(cls) -> dict[str, Any]:
         return {"ridge": 1e-4}
 
-    def _resolve_loss(self, rows: TrainingRows) -> Loss:
+    def _resolve_loss(self, sample: TrainingRows) -> Loss:
         ridge = check_not_negative(self.ridge, "ridge")
         exponential = Ridged(Exponential(), ridge) if ridge else Exponential()
         loss = check_loss(
@@ -158,7 +159,10 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         n_classes = len(self.classes_)
         return f"that of {self.loss!r} for {n_classes} classes" if n_classes > 2 else ""
 
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any, given: Any) -> TrainingRows:
+    def _labels_of_chunks(self) -> ClassLabels:
+        return ClassLabels(self.class_weight)
+
+    def _rows_in_memory(self, X: Any, y: Any, sample_weight: Any, given: Any) -> TrainingRows:
         X, y, weight = check_training_rows(self, X, y, sample_weight)
         with np.errstate(invalid="ignore"):  # it casts to integers, which 1e300 is not
             check_classification_targets(y)
@@ -193,9 +197,10 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         """The most probable class of every row."""
         return self._labels(self._score(X, offset))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> float:
         """The share of rows whose class is predicted."""
-        return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
+        labels, predicted, weight = self._compared(X, y, sample_weight, offset)
+        return float(accuracy_score(labels, predicted, sample_weight=weight))
 
     def staged_decision_function(self, X: Any, offset: Any = None) -> Iterator[NDArray[np.float64]]:
         """Scores after 1, 2, ..., best_iteration_ iterations."""

@@ -200,6 +200,9 @@ ATTRIBUTES = """
 
 FIT = """Fit the model to the rows of X and their labels y, optionally with weights.
 
+        In place of X, a `rgboost.Chunks` has rows that are read piece by piece, with their labels,
+        weights and offsets; and in place of ``X_val``, validation rows.
+
         ``sample_weight`` are any numbers that are not negative; a row without weight is not there.
         Rules of ``"auto"`` and folds count rows, whatever their weights.
 

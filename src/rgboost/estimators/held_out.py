@@ -21,7 +21,10 @@ from sklearn.model_selection import (
 from .._core.validation import check_count
 from ..data.sparse_columns import take_columns
 from ..engines.problem import rows_of
+from ..losses import Loss
 from ..training import Validation
+from ..training.plan import Facts, facts_of
+from .rows import columns_to_fit
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,73 @@ class TrainingRows:
         if validation is not None:
             validation = replace(validation, X=_take(validation.X, columns))
         return replace(self, X=_take(self.X, columns), validation=validation)
+
+    @property
+    def sample(self) -> TrainingRows:
+        """Some of the rows; here, all."""
+        return self
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def has_offset(self) -> bool:
+        return self.offset is not None
+
+    def check_labels(self, loss: Loss) -> None:
+        """Raise if the loss is not defined for a label of a row that has a weight."""
+        loss.check_labels(self.y[self.present])
+        if self.validation is None:
+            return
+        try:
+            loss.check_labels(self.validation.with_positive_weight().y)
+        except ValueError as fault:
+            raise ValueError(f"y_val: {fault}") from fault
+
+    def columns_to_fit(self, estimator: Any, resume: Any) -> NDArray[np.int64] | None:
+        """See `rows.columns_to_fit`."""
+        return columns_to_fit(estimator, self.X, resume)
+
+    def facts(self, loss: Loss, categorical: NDArray[np.bool_], **more: Any) -> Facts:
+        """What a plan is made of; ``more`` are other facts."""
+        return facts_of(
+            self.X, self.y, loss, weight=self.weight, groups=self.groups, categorical=categorical,
+            classes=self.stratified, validation=self.validation, **more,
+        )  # fmt: skip
+
+    def shared_out(self, facts: Facts, cv: Any, seed: int) -> tuple[NDArray[np.int64], Facts]:
+        """The number of each row's fold, and the facts with them."""
+        fold = assign_folds(self, cv, seed)
+        return fold, facts.with_folds(fold, self.weight)
+
+    def held_out(self, share: float, seed: int) -> TrainingRows:
+        """See `hold_out`."""
+        return hold_out(self, share, seed)
+
+    def for_learner(self, learner: Any) -> Any:
+        """A family of weak-learners for the rows that are kept."""
+        return learner if self.kept is None else learner.restricted_to(self.kept)
+
+    def in_folds(self, fold: NDArray[np.int64], settings: dict[str, Any]) -> dict[str, Any]:
+        """Arguments of `boost` for several runs, without the rows that have no weight."""
+        X, y, weight, offset = self.X, self.y, self.weight, self.offset
+        if weight is not None and len(self.present) < len(y):
+            present = weight > 0
+            X, y, weight, fold = X[present], y[present], weight[present], fold[present]
+            offset = rows_of(offset, present)
+            settings = {**settings, "learner": settings["learner"].restricted_to(present)}
+        fold = check_folds(fold, y if settings["loss"].outputs > 1 else None)
+        return {"X": X, "y": y, "fold": fold, "weight": weight, "offset": offset, **settings}
+
+    def for_boost(self) -> dict[str, Any]:
+        """Arguments of `boost` for one run."""
+        names = ("X", "y", "weight", "offset", "validation")
+        return {name: getattr(self, name) for name in names}
+
+    def close(self) -> list[str]:
+        """The fit is over; what there is to tell of it."""
+        return []
 
 
 def _take(X: Any, columns: NDArray[np.int64]) -> Any:

@@ -26,6 +26,7 @@ from ..losses import (
 from ..losses.base import check_loss
 from ..training import Validation
 from .base import BaseRGBM
+from .chunked.labels import NumberLabels
 from .documents import ATTRIBUTES, parameters
 from .habits import names_ours
 from .held_out import TrainingRows
@@ -145,8 +146,8 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
             verbose=verbose,
         )
 
-    def _resolve_loss(self, rows: TrainingRows) -> Loss:
-        loss = check_loss(self.loss, _named(rows))
+    def _resolve_loss(self, sample: TrainingRows) -> Loss:
+        loss = check_loss(self.loss, _named(sample))
         ridge = check_not_negative(self.ridge, "ridge")
         return Ridged(loss, ridge) if ridge and loss is not self.loss else loss  # type: ignore[arg-type]
 
@@ -158,7 +159,10 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
             "|y - median(y)|; or the standard deviation where that is 0"
         )
 
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any, given: Any) -> TrainingRows:
+    def _labels_of_chunks(self) -> NumberLabels:
+        return NumberLabels()
+
+    def _rows_in_memory(self, X: Any, y: Any, sample_weight: Any, given: Any) -> TrainingRows:
         X, y, weight = check_training_rows(self, X, y, sample_weight, y_numeric=True)
         offset = self._check_offset(given.offset, len(y))
         held = self._given_validation(given, offset is not None)
@@ -179,9 +183,10 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         for score in self._staged_score(X, offset):
             yield self.loss_.inverse_link(score)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> float:
         """R² of the predictions, 1 at best."""
-        return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
+        labels, predicted, weight = self._compared(X, y, sample_weight, offset)
+        return float(r2_score(labels, predicted, sample_weight=weight))
 
 
 def spread_of(rows: TrainingRows) -> float:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from ..data.chunks import Chunks
 from ..data.input import (
     InputSchema,
     learn_input,
@@ -25,9 +26,7 @@ from ..data.input import (
 from ..data.input.names import check_same_number
 from ..data.sparse_columns import clean_sparse, filled_columns
 from ..learners import LearnerFamily
-from ..losses import Loss
 from ..training import Boosted, Trace
-from .held_out import TrainingRows
 
 _RULES: dict[str, Any] = {
     "accept_sparse": ("csr", "csc"),
@@ -84,19 +83,13 @@ def check_held_rows(
     return rows, labels, check_weight(sample_weight, len(labels), "sample_weight_val")
 
 
-def check_labels(loss: Loss, rows: TrainingRows) -> None:
-    """Raise if the loss is not defined for a label of a row that has a weight."""
-    loss.check_labels(rows.y[rows.present])
-    if rows.validation is None:
-        return
-    try:
-        loss.check_labels(rows.validation.with_positive_weight().y)
-    except ValueError as fault:
-        raise ValueError(f"y_val: {fault}") from fault
-
-
 def check_rows(estimator: Any, X: Any, name: str = "X") -> Any:
     """Rows for a fitted estimator as a matrix; their columns must be those of fit."""
+    if isinstance(X, Chunks):
+        raise TypeError(
+            f"{name} is Chunks, and this takes rows in memory: hand it those of one piece after "
+            "the other (for piece in chunks: ... piece.X)."
+        )
     schema: InputSchema = estimator.input_
     who = type(estimator).__name__
     matrix = read_input(X, schema, who)
@@ -170,8 +163,10 @@ def check_groups(given: Any, n_rows: int) -> NDArray[np.int64] | None:
         ) from fault
 
 
-def check_weight(given: Any, n_rows: int, name: str) -> NDArray[np.float64] | None:
-    """One weight a row, or None; some of them positive."""
+def check_weight(
+    given: Any, n_rows: int, name: str, some: bool = True
+) -> NDArray[np.float64] | None:
+    """One weight a row, or None; ``some`` of them positive."""
     if given is None:
         return None
     weight = np.asarray(given, dtype=np.float64)
@@ -187,7 +182,7 @@ def check_weight(given: Any, n_rows: int, name: str) -> NDArray[np.float64] | No
         raise ValueError(
             f"{name} has the negative entry {weight.min():g}; weights must be 0 or greater."
         )
-    if not (weight > 0).any():
+    if some and not (weight > 0).any():
         raise ValueError(f"{name} is zero for every row; give some row a positive weight.")
     return weight
 

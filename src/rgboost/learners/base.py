@@ -95,6 +95,12 @@ class Prepared(ABC):
         step, norm = ("left", np.float64), ("gradient_norm", np.float64)
         return np.dtype([("learner", np.int64), step, norm])
 
+    def weighed(self, bins: NDArray[np.float64], total: float) -> Prepared:
+        """The same weak-learners, of rows with these weights of the bins of every feature (those of
+        missing values last; NaN where they are not known) and in all: where bins were chosen by a
+        sample of the rows."""
+        raise NotImplementedError(f"{type(self).__name__} has no bins")
+
     @abstractmethod
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         """The same weak-learners on other rows, for a validation set."""

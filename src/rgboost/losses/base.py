@@ -63,6 +63,9 @@ class Loss(ABC):
     outputs: int = 1
     """How many scores a row has: 1, or one for each class."""
 
+    labels_are_classes: bool = False
+    """Whether labels are numbers of classes, or -1 and +1."""
+
     quadratic: bool = False
     """Whether l(y, f) = (y - f)^2 / 2: models then depend on the labels by sums over rows alone."""
 
@@ -199,6 +202,8 @@ class CompiledLoss(Loss):
 
 class BinaryLoss(CompiledLoss):
     """A loss for labels -1 and +1."""
+
+    labels_are_classes = True
 
     def check_labels(self, y: Vector) -> None:
         wrong = y[(y != 1.0) & (y != -1.0)]

@@ -45,6 +45,10 @@ class Ridged(CompiledLoss):
         return self.inner.newton_limit
 
     @property
+    def labels_are_classes(self) -> bool:  # type: ignore[override]
+        return self.inner.labels_are_classes
+
+    @property
     def score_name(self) -> str:  # type: ignore[override]
         return self.inner.score_name
 

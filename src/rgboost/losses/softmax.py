@@ -34,6 +34,7 @@ class Softmax(Loss):
     above the Hessian.
     """
 
+    labels_are_classes = True
     newton_limit = 2.0
     model_limit = 8.0
     """The longest step of a row on a quadratic model. It is the mean of many that a leaf takes."""

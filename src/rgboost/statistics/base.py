@@ -25,6 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.mixed_bins import Counted
+
 Vector = NDArray[np.float64]
 Columns = Sequence[int] | NDArray[np.int64]
 
@@ -74,21 +76,35 @@ class Curvature(NamedTuple):
 
 class Facts(NamedTuple):
     """What is known of all rows before they are in bins: rows to choose thresholds and levels by,
-    with their weights (None: all 1), the labels that there are (the smallest and the largest, or
-    every class) and the weight of the rows that have each of them."""
+    with their labels, weights (None: all 1) and offsets (None: all 0); the labels that there are
+    (the smallest and the largest, or every class) and, of every class, the weight of its rows.
+    ``counted`` is what was counted of all rows if these are a sample of them; None: they are
+    all."""
 
     X: Any
+    y: Vector
     weight: Vector | None
+    offset: Vector | None
     labels: Vector
     label_weights: Vector
+    counted: Counted | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are in all."""
+        return len(self.y) if self.counted is None else self.counted.n_rows
 
 
 class Source(ABC):
     """Rows, wherever they live, before they are in bins."""
 
+    has_held: bool = False
+    """Whether there are validation rows: a second fold, which nobody is fitted to."""
+
     @abstractmethod
     def cuts(self, classes: bool) -> Facts:
-        """What thresholds, levels, and the start of a model follow from."""
+        """What thresholds, levels, and the start of a model follow from; ``classes``: whether
+        labels are classes."""
 
     @abstractmethod
     def binned(
@@ -96,7 +112,17 @@ class Source(ABC):
     ) -> Statistics | None:
         """The statistics of the rows in the bins of a problem's weak-learners; None if there are no
         rows. The fold of a row follows from the seed and its number among all rows
-        (`fold_of_rows`)."""
+        (`fold_of_rows`). Labels are those of `labels_less`."""
+
+
+def labels_less(
+    y: Vector, offset: Vector | None, centre: float, shifts: bool
+) -> tuple[Vector, Vector | None]:
+    """Labels and offsets as engines on statistics see them: labels less ``centre``, and, where an
+    offset shifts labels, less the offset."""
+    if shifts and offset is not None:
+        y, offset = y - offset, None
+    return (y - centre if centre else y), offset
 
 
 def fold_of_rows(first: int, n_rows: int, n_folds: int, seed: int) -> NDArray[np.int64]:
@@ -116,8 +142,12 @@ class Statistics(ABC):
     """How many rows each fold has."""
     weighted: bool
     """Whether rows have weights that are not all 1; otherwise sums of weights are counts."""
+    rows_at_once: int
+    """How many rows are in memory at once."""
     makes_all: bool = False
     """Whether Gram rows of all features are made at once, whatever is asked for."""
+    far: bool = False
+    """Whether every call reads the rows from somewhere: ask for all that may be needed."""
 
     @property
     def n_folds(self) -> int:

@@ -36,7 +36,9 @@ class RowsOfFold(NamedTuple):
 
 class InMemory(Statistics):
     """Rows of several folds. ``family`` knows how sums lie; ``together`` are the rows of all folds
-    that Gram rows of the curvature are of, where these are more than the first."""
+    that Gram rows of the curvature are of, where these are more than the first. ``as_they_are``:
+    rows are not stored in the form that statistics are fastest with, which pays if they are asked
+    more than once."""
 
     def __init__(
         self,
@@ -45,19 +47,24 @@ class InMemory(Statistics):
         loss: Loss,
         team: Team,
         together: RowsOfFold | None = None,
+        as_they_are: bool = False,
     ) -> None:
         self.family = family
         self.loss = loss
         self.team = team
         self.folds = folds
+        self.as_they_are = as_they_are
         self.together = folds[0] if together is None else together
         self.sizes = [len(one.y) for one in folds]
+        self.rows_at_once = sum(self.sizes)
         self.weighted = any(one.weight is not None for one in folds)
         self.parts = [self._sums_of(one) for one in folds]
         self._weighed: tuple[Curvature | None, NDArray] = (None, np.empty(0))
 
     def _sums_of(self, rows: RowsOfFold) -> MemoryStatistics:
-        arrays = self.family.stored(rows.arrays, len(rows.y))
+        arrays = rows.arrays
+        if not self.as_they_are:
+            arrays = self.family.stored(arrays, len(rows.y))
         return self.family.statistics(arrays, rows.y, rows.weight, self.loss, 0.0, self.team)
 
     @cached_property

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from .base import (
     Sums,
     Weights,
     fold_of_rows,
+    labels_less,
 )
 from .in_memory import InMemory, RowsOfFold
 
@@ -45,12 +47,12 @@ class MemoryRows(Source):
 
     def cuts(self, classes: bool) -> Facts:
         weight = np.ones(len(self.y)) if self.weight is None else self.weight
+        rows = self.X, self.y, self.weight, self.offset
         labels, place = np.unique(self.y, return_inverse=True)
         weights = np.bincount(place, weight, len(labels)).astype(np.float64)
         if not classes:  # the smallest and the largest say what a loss asks of labels
-            total = np.array([weights.sum(), float(weight @ self.y)])
-            labels, weights = (labels[[0, -1]] if len(labels) else labels), total
-        return Facts(self.X, self.weight, labels, weights)
+            labels, weights = (labels[[0, -1]] if len(labels) else labels), np.empty(0)
+        return Facts(*rows, labels, weights)
 
     def binned(
         self, problem: Any, family: Any, n_folds: int, seed: int, team: Any
@@ -59,22 +61,21 @@ class MemoryRows(Source):
         n = len(self.y)
         if n == 0:
             return None
-        every = RowsOfFold(
-            problem.prepared.arrays_for(self.X, problem.n_jobs), self.y, self.weight, self.offset
-        )
+        shifts = problem.loss.translation_invariant
+        y, offset = labels_less(self.y, self.offset, problem.centre, shifts)
+        arrays = problem.prepared.arrays_for(self.X, problem.n_jobs)
+        every = RowsOfFold(arrays, y, self.weight, offset)
         if n_folds == 1:
             return InMemory(family, [every], problem.loss, team)
         fold = fold_of_rows(self.first, n, n_folds, seed)
         numbers = [np.flatnonzero(fold == k) for k in range(n_folds)]
-        folds = [RowsOfFold(take_rows(every.arrays, n_k, n), *self._take(n_k)) for n_k in numbers]
+        folds = [_take(every, rows, n) for rows in numbers]
         return InMemory(family, folds, problem.loss, team, together=every)
 
-    def _take(self, rows: NDArray[np.int64]) -> tuple[Any, Any, Any]:
-        return tuple(None if part is None else part[rows] for part in self._parts)  # type: ignore[return-value]
 
-    @property
-    def _parts(self) -> tuple[Any, Any, Any]:
-        return self.y, self.weight, self.offset
+def _take(every: RowsOfFold, rows: NDArray[np.int64], n: int) -> RowsOfFold:
+    y, weight, offset = (None if part is None else part[rows] for part in every[1:])
+    return RowsOfFold(take_rows(every.arrays, rows, n), y, weight, offset)  # type: ignore[arg-type]
 
 
 class Pieces(Source):
@@ -100,13 +101,16 @@ def merged_facts(found: Sequence[Facts], classes: bool) -> Facts:
     weighted = any(one.weight is not None for one in found)
     weights = [np.ones(o.X.shape[0]) if o.weight is None else o.weight for o in found]
     weight = np.concatenate(weights) if weighted else None
+    offset = None
+    if found[0].offset is not None:
+        offset = np.concatenate([one.offset for one in found])
+    rows = X, np.concatenate([one.y for one in found]), weight, offset
+    labels = np.concatenate([one.labels for one in found])
     if not classes:
-        labels = np.concatenate([one.labels for one in found])
-        total = _add([one.label_weights for one in found])
-        return Facts(X, weight, np.array([labels.min(), labels.max()]), total)
-    labels, place = np.unique(np.concatenate([o.labels for o in found]), return_inverse=True)
+        return Facts(*rows, np.array([labels.min(), labels.max()]), np.empty(0))
+    labels, place = np.unique(labels, return_inverse=True)
     every = np.concatenate([one.label_weights for one in found])
-    return Facts(X, weight, labels, np.bincount(place, every, len(labels)).astype(np.float64))
+    return Facts(*rows, labels, np.bincount(place, every, len(labels)).astype(np.float64))
 
 
 class SumOfPieces(Statistics):
@@ -119,45 +123,55 @@ class SumOfPieces(Statistics):
         self.sizes = np.sum([piece.sizes for piece in pieces], axis=0).tolist()
         self.weighted = any(piece.weighted for piece in pieces)
         self.makes_all = any(piece.makes_all for piece in pieces)
+        self.rows_at_once = sum(piece.rows_at_once for piece in pieces)
 
-    def ask(self, piece: Statistics, call: str, *args: Any) -> Any:
-        """One call to one piece."""
-        return getattr(piece, call)(*args)
+    def each(self, weighting: Curvature | None = None) -> Iterable[Statistics]:
+        """The pieces, one after the other, to be asked one thing each: sums of the rows' own
+        weights, or of their curvature."""
+        return self.pieces
 
     def weights(self, weighting: Curvature | None = None) -> Weights:
-        found = [self.ask(piece, "weights", weighting) for piece in self.pieces]
-        return Weights(*(_add(parts) for parts in zip(*found, strict=True)))
+        return Weights(*_sum(piece.weights(weighting) for piece in self.each(weighting)))
 
     def sums(self, models: Models, losses_only: bool = False) -> Sums:
-        found = [self.ask(piece, "sums", models, losses_only) for piece in self.pieces]
-        return Sums(*(_add(parts) for parts in zip(*found, strict=True)))
+        return Sums(*_sum(piece.sums(models, losses_only) for piece in self.each()))
 
     def gram(
         self, features: Sequence[int], columns: Columns, weighting: Curvature | None, outs: Any
     ) -> None:
-        first, *others = self.pieces
-        self.ask(first, "gram", features, columns, weighting, outs)
-        for piece in others:
-            more = [np.empty_like(out) for out in outs]
-            self.ask(piece, "gram", features, columns, weighting, more)
-            for g in columns:
-                now = slice(self.offsets[g], self.offsets[g + 1])
-                for out, one in zip(outs, more, strict=True):
-                    out[:, now] += one[:, now]
+        """Every piece is looked at once, and in it one feature after the other: what is added up
+        takes the room of the Gram rows of one."""
+        offsets, others = self.offsets, np.asarray(columns, np.int64)
+        sizes = [int(offsets[q + 1] - offsets[q]) for q in features]
+        first = np.cumsum([0, *sizes])
+        known = np.zeros(len(offsets) - 1, bool)
+        for k, piece in enumerate(self.each(weighting)):
+            known[:] = False
+            for q, a, b in zip(features, first[:-1], first[1:], strict=True):
+                mine = [out[a:b] for out in outs]
+                more = mine if k == 0 else [np.zeros_like(out) for out in mine]
+                piece.gram([q], others[~known[others]], weighting, more)
+                known[q] = True
+                for out, one in zip(mine, more if k else (), strict=False):
+                    out += one
+        for i, q in enumerate(features):  # what is known by symmetry
+            for g, a in zip(features[:i], first, strict=False):
+                for out in outs:
+                    mirrored = out[a : a + offsets[g + 1] - offsets[g], offsets[q] : offsets[q + 1]]
+                    out[first[i] : first[i + 1], offsets[g] : offsets[g + 1]] = mirrored.T
 
     def tables(self, pairs: Sequence[tuple[int, int]], models: Models) -> tuple[Any, Any]:
-        found = [self.ask(piece, "tables", pairs, models) for piece in self.pieces]
-        sums, weights = zip(*found, strict=True)
-        return _add_each(sums), _add_each(weights)
+        found = _sum(list(chain(*piece.tables(pairs, models))) for piece in self.each())
+        return found[: len(pairs)], found[len(pairs) :]
 
 
-def _add(parts: Sequence[NDArray]) -> NDArray:
-    """Their sum, in their order."""
-    total = parts[0].copy()
-    for part in parts[1:]:
-        total += part
+def _sum(answers: Iterable[Sequence[NDArray]]) -> list[NDArray]:
+    """The sums of answers of several parts, in their order."""
+    total: list[NDArray] = []
+    for answer in answers:
+        if not total:
+            total = [np.array(part) for part in answer]
+            continue
+        for part, more in zip(total, answer, strict=True):
+            part += more
     return total
-
-
-def _add_each(parts: Sequence[Sequence[NDArray]]) -> list[NDArray]:
-    return [_add(one) for one in zip(*parts, strict=True)]

@@ -148,6 +148,24 @@ def with_noise(columns: MixedColumns, total_weight: float, noise: float | None) 
     )
 
 
+def weights_of_bins(slots: Slots, left: Vector, total: float) -> Vector:
+    """The weights of all bins from those of slots and that of all rows; NaN of features without
+    slots, but for those that have a single bin."""
+    out = np.full(int(slots.cells[-1]), np.nan)
+    for g in range(len(slots.start) - 1):
+        mine = left[slots.start[g] : slots.start[g + 1]]
+        bins = out[slots.cells[g] : slots.cells[g + 1]]
+        if len(bins) == 1:
+            bins[:] = total
+        elif len(mine):
+            values, missing = (mine[:-1], mine[-1]) if slots.missing[g] else (mine, 0.0)
+            if slots.ordered[g]:
+                values = np.maximum(np.diff(values, prepend=0.0, append=total - missing), 0.0)
+            bins[: len(values)] = values
+            bins[len(values) :] = missing
+    return out
+
+
 @scalar()
 def bins_to_slots(ordered, missing, bins, out):
     """Sums in the bins of a feature, missing values last, become sums in its slots.

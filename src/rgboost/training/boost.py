@@ -173,7 +173,8 @@ def boost(
     """
     if fold is not None and (validation is not None or resume is not None):
         raise ValueError("fold is given: its rows are held out; leave out validation and resume.")
-    if early_stopping is not None and validation is None and fold is None:
+    has_held = validation is not None or (statistics is not None and statistics.has_held)
+    if early_stopping is not None and not has_held and fold is None:
         raise ValueError("early_stopping needs validation rows; pass validation=Validation(X, y).")
     settings = {
         "learning_rate": learning_rate, "step": step, "selection": selection,
@@ -241,7 +242,7 @@ def _run(
         driver = Driver(problem, begin(problem), listeners, settings, resume)
         return driver, driver.go(rule)
     except MemoryError:  # statistics take more than the rows alone
-        if engine == "direct" or resume is not None:
+        if engine == "direct" or resume is not None or problem.source is not None:
             raise
     driver = Driver(problem, DirectRuns(problem), listeners, settings)
     driver.events.append(f"engine {engine!r} was refused memory; direct from the beginning")

@@ -22,7 +22,7 @@ from ..engines.problem import (
 from ..learners import LearnerFamily
 from ..losses import Loss
 from ..selection import SelectionRule
-from ..statistics.base import Source
+from ..statistics.base import Facts, Source, labels_less
 from ..steps import LeafStep, NewtonGain, StepRule, check_step_of_classes, make_rule
 
 
@@ -132,18 +132,22 @@ def problem_of_source(
         raise ValueError(
             "statistics have the rows: give None for X and y, and no weight, offset or validation."
         )
-    facts = source.cuts(loss.outputs > 1)
+    facts = source.cuts(loss.labels_are_classes)
     loss.check_labels(facts.labels)
-    prepared = learner.prepare(facts.X, facts.weight, groups=groups, names=names, n_jobs=n_jobs)
+    of_all: Any = {} if facts.counted is None else {"counted": facts.counted}
+    prepared = learner.prepare(
+        facts.X, facts.weight, groups=groups, names=names, n_jobs=n_jobs, **of_all
+    )
     selection.size(prepared.layout)
-    start = None  # of one score, statistics find the best one
-    if start_score is not None or loss.outputs > 1:
-        start = start_of(loss, RowSet(facts.labels, facts.label_weights, None), start_score)
+    shifts, centre = loss.translation_invariant, 0.0
+    if shifts and start_score is None:
+        y, _ = labels_less(facts.y, facts.offset, 0.0, shifts)
+        centre = middle_of(y)
     return Problem(
         prepared=prepared,
         y=np.empty(0),
         weight=None,
-        start=start,
+        start=start_of_source(facts, loss, start_score),
         loss=loss,
         selection=selection,
         step=step,
@@ -155,22 +159,41 @@ def problem_of_source(
         n_iter=n_iter,
         n_jobs=n_jobs,
         gram_memory=gram_memory,
+        centre=centre,
         best_start=start_score is None,
         tol=tol,
         source=source,
+        facts=facts,
         n_folds=fold or 1,
     )
+
+
+def start_of_source(facts: Facts, loss: Loss, start_score: float | None) -> Any:
+    """Where runs on the rows of a source start from; None: that is for them to find out.
+
+    Several classes with offsets start from what is best for the rows that are known.
+    """
+    if start_score is not None or not loss.labels_are_classes:
+        return start_score
+    if facts.offset is None:
+        return loss.best_constant(facts.labels, facts.label_weights)
+    several = loss.outputs > 1
+    return loss.best_constant(facts.y, facts.weight, offset=facts.offset) if several else None
 
 
 def centred(
     y: NDArray[np.float64], validation: Validation | None
 ) -> tuple[NDArray[np.float64], Validation | None, float]:
     """Labels less one in their middle, and that one: differences of neighbours are exact."""
-    centre = float(np.partition(y, len(y) // 2)[len(y) // 2])
+    centre = middle_of(y)
     with np.errstate(over="ignore"):
         if validation is not None:
             validation = replace(validation, y=validation.y - centre)
         return y - centre, validation, centre
+
+
+def middle_of(y: NDArray[np.float64]) -> float:
+    return float(np.partition(y, len(y) // 2)[len(y) // 2])
 
 
 _LEAST_SQUARE = float(np.finfo(float).tiny / np.finfo(float).eps ** 2)

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ...data.readers import Table
+from ..._core.memory import memory_budget
 from ...estimators import RGBMClassifier, RGBMRegressor
 from ..errors import CommandError, ExitCode, check_writable, writing
 from ..files.models import name_features
-from ..files.numbers import check_labels
-from ..files.tables import (
-    Format,
-    NoHeader,
-    Read,
-    read_feature_names,
-    read_rows,
-    read_rows_like,
-    reader_options,
-    take_numbers,
-)
+from ..files.tables import Format, NoHeader, Read, reader_options
 from ..files.task import TaskChoice, choose_task
+from ..files.training import Asked, training_files
 from ..options import literal, with_estimator_parameters
 from ..show.output import AsJson, print_json, print_lines
+from ..show.passes import pass_reporter
 from ..show.progress import announce_compiling, reporter
 from ..show.summary import summarise, summary_lines
 
@@ -78,36 +71,35 @@ def fit(
     """
     check_writable(out)
     options = reader_options(read, no_header)
-    rows = read_rows(train, target, ignore or (), format, options)
-    names = None if feature_names is None else read_feature_names(feature_names, rows)
-    assert rows.y is not None  # LIBSVM always has labels, the others were given a target
-    kind, reason = choose_task(task, rows.y)
+    asked = Asked(
+        target, valid, ignore or (), weight, offset, feature_names, format, options
+    )  # fmt: skip
+    files = training_files(train, asked)
+    kind, reason = choose_task(task, files.labels, files.has_more_labels)
     estimator = RGBMRegressor() if kind == "regression" else RGBMClassifier()
     estimator.set_params(**parameters)
     if isinstance(weights := parameters.get("class_weight"), dict):
-        estimator.set_params(class_weight=_by_label(weights, rows.y))
-    held = None
-    if valid is not None:
-        held = read_rows_like(rows, valid, target, format, options)
-    for table in (rows, held) if kind == "regression" else ():
-        if table is not None:
-            check_labels(table, options)
-    rows, given = _arguments(rows, weight, offset)
-    if held is not None:
-        held, of_held = _arguments(held, weight, offset)
-        given |= {"X_val": held.X, "y_val": held.y}
-        given |= {f"{name}_val": values for name, values in of_held.items()}
+        estimator.set_params(class_weight=_by_label(weights, files.labels))
+    if kind == "regression":
+        files.check_numbers()
+    if files.in_pieces and estimator.verbose:
+        typer.echo(
+            f"{train} would take more memory than a fit may add ({memory_budget() / 1e9:.1f} GB): "
+            "it is read in pieces",
+            err=True,
+        )
+    arguments = files.arguments()
     began = time.perf_counter()
-    interrupted = _fit(estimator, rows, given)
+    interrupted = _fit(estimator, arguments, files.in_pieces)
     seconds = time.perf_counter() - began
-    if names is not None:
-        name_features(estimator, names)
-    if rows.zero_based is not None:
-        estimator.zero_based_ = rows.zero_based  # for the files that are predicted
+    if files.names is not None:
+        name_features(estimator, files.names)
+    if files.zero_based is not None:
+        estimator.zero_based_ = files.zero_based  # for the files that are predicted
     with writing(out):
         estimator.save(out)
     found = summarise(
-        estimator, rows, task=kind, reason=reason, out=out, seconds=seconds, given=parameters
+        estimator, files, task=kind, reason=reason, out=out, seconds=seconds, given=parameters
     )
     if as_json:
         print_json(found)
@@ -125,25 +117,22 @@ def _by_label(weights: dict[str, Any], y: Any) -> dict[Any, Any]:
     return {key if key in known else literal(key, "class_weight"): w for key, w in weights.items()}
 
 
-def _arguments(rows: Table, weight: str | None, offset: str | None) -> tuple[Table, dict[str, Any]]:
-    """The features, and what else `fit` is given of the rows."""
-    rows, weights = take_numbers(rows, weight, "--weight")
-    rows, offsets = take_numbers(rows, offset, "--offset")
-    return rows, {"sample_weight": weights, "offset": offsets}
-
-
-def _fit(estimator: Any, rows: Table, given: dict[str, Any]) -> bool:
+def _fit(estimator: Any, arguments: dict[str, Any], in_pieces: bool) -> bool:
     """Fit, telling the losses; whether Ctrl-C ended it, with some iterations done."""
     shows = bool(estimator.verbose)
-    told = [reporter()] if shows else []
-    estimator.set_params(callbacks=told, verbose=0)
-    try:
-        with announce_compiling(shows):
-            estimator.fit(rows.X, rows.y, **given)
-    except KeyboardInterrupt:
-        if not hasattr(estimator, "model_"):
-            raise
-        return True
-    finally:
-        estimator.set_params(callbacks=None)
+    with ExitStack() as stack:
+        stack.enter_context(announce_compiling(shows))
+        told: list[Any] = [reporter()] if shows else []
+        if shows and in_pieces:
+            passes = stack.enter_context(pass_reporter())
+            arguments["X"].watch, told = passes.watch, [passes.tell]
+        estimator.set_params(callbacks=told, verbose=0)
+        try:
+            estimator.fit(**arguments)
+        except KeyboardInterrupt:
+            if not hasattr(estimator, "model_"):
+                raise
+            return True
+        finally:
+            estimator.set_params(callbacks=None)
     return False

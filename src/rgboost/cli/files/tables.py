@@ -74,7 +74,6 @@ def read_rows(
 ) -> Table:
     """Features and target of a whole file."""
     from ...data.readers import read_table
-    from ...data.readers.table import find_target
     from .numbers import check_mostly_numbers
 
     kind = file_format(path, format)
@@ -86,13 +85,25 @@ def read_rows(
                 "--ignore names columns, and LIBSVM files have none, leave it out", ExitCode.USAGE
             )
         return read_table(path, target, kind, **options)
+    column = target_column(path, target, ignore, column_names(path, kind, options))
+    table = without(read_table(path, column, kind, **options), ignore)
+    if kind == "csv":  # a Parquet file says itself what is text
+        check_mostly_numbers(table, options)
+    return table
+
+
+def target_column(
+    path: Path, target: str | None, ignore: Sequence[str], names: Sequence[str]
+) -> str:
+    """The name of the target among the columns of a file, none of which is to be ignored."""
+    from ...data.readers.table import find_target
+
     if target is None:
-        some = ", ".join(map(repr, column_names(path, kind, options)[:10]))
+        some = ", ".join(map(repr, names[:10]))
         raise CommandError(
             f"{path}: the target is missing, name it by --target; the columns are {some}",
             ExitCode.USAGE,
         )
-    names = column_names(path, kind, options)
     column = find_target(names, _name_or_position(target, names), path)
     for name in ignore:
         check_column(name, names, path, "--ignore names")
@@ -100,10 +111,8 @@ def read_rows(
         raise CommandError(
             f"--ignore names {column!r}, which is the target; leave it out", ExitCode.USAGE
         )
-    table = without(read_table(path, column, kind, **options), ignore)
-    if kind == "csv":  # a Parquet file says itself what is text
-        check_mostly_numbers(table, options)
-    return table
+    assert column is not None
+    return column
 
 
 def column_names(path: Path, format: FileFormat, options: dict[str, Any]) -> tuple[str, ...]:

@@ -26,8 +26,10 @@ chooses one of the two by its name; a command has a file, and says in its summar
 why."""
 
 
-def choose_task(task: TaskChoice | None, y: NDArray[Any]) -> tuple[Task, str]:
-    """The task and the reason for it.
+def choose_task(
+    task: TaskChoice | None, y: NDArray[Any], has_more: bool = False
+) -> tuple[Task, str]:
+    """The task and the reason for it; ``has_more``: the target has values besides these.
 
     None: texts, truth values and categories are classes; so are whole numbers with at most
     `MOST_CODES` different values. Everything else is regression.
@@ -37,6 +39,7 @@ def choose_task(task: TaskChoice | None, y: NDArray[Any]) -> tuple[Task, str]:
     if y.dtype.kind not in "iuf":
         return "classification", "the target is not a number"
     values = np.unique(y)
+    at_least = "at least " if has_more else ""
     if len(values) <= MOST_CODES and (values == np.round(values)).all():
         return "classification", f"the target has {len(values)} whole values"
-    return "regression", f"the target has {len(values):,} values"
+    return "regression", f"the target has {at_least}{len(values):,} values"

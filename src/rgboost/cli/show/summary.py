@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from ...training.plan.report import shown
 from ..files.models import is_classifier
 from ..typed import parameter_option
 from .output import columns
-
-if TYPE_CHECKING:
-    from ...data.readers import Table
 
 MOST_IMPORTANT, PAIRS_NAMED = 10, 3
 WHAT_MATTERS = (
@@ -26,7 +23,7 @@ WHAT_MATTERS = (
 
 def summarise(
     estimator: Any,
-    table: Table,
+    files: Any,
     *,
     task: str,
     reason: str,
@@ -34,15 +31,16 @@ def summarise(
     seconds: float,
     given: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The facts, as the program gives them to machines. ``given`` are the parameters that were."""
+    """The facts, as the program gives them to machines; ``files`` know their size, ``given`` are
+    the parameters that were."""
     trace = estimator.trace_
     held = trace.validation_loss
     best = estimator.best_iteration_
     return {
         "task": task,
         "task_reason": reason,
-        "rows": table.n_rows,
-        "features": table.n_features,
+        "rows": files.n_rows,
+        "features": files.n_features,
         **({"classes": estimator.classes_.tolist()} if is_classifier(estimator) else {}),
         "iterations": estimator.n_iter_,
         "best_iteration": best,

@@ -177,20 +177,20 @@ def learn_input(X: Any, categorical_features: Any) -> tuple[Any, InputSchema | N
     if by_type:
         mask = np.array([isinstance(c, ObjectColumn) and c.declared for c in table.columns], bool)
     else:
-        mask = _listed(categorical_features, n_features, table.names)
+        mask = categorical_mask(categorical_features, n_features, table.names)
     labels = {
         g: find_labels(column.values, column.missing, table.title(g))
         for g, column in enumerate(table.columns)
         if isinstance(column, ObjectColumn) and mask[g]
     }
     schema = InputSchema(table.names, mask, labels)
-    return _matrix(table, schema, _advice_at_fit(table)), schema
+    return _matrix(table, schema, advice_at_fit(table)), schema
 
 
 def plain_schema(n_features: int, categorical_features: Any) -> InputSchema:
     """The schema of a matrix without names."""
     by_type = isinstance(categorical_features, str) and categorical_features == "from_dtype"
-    mask = _listed(None if by_type else categorical_features, n_features, None)
+    mask = categorical_mask(None if by_type else categorical_features, n_features, None)
     return InputSchema(None, mask, {})
 
 
@@ -208,7 +208,7 @@ def read_input(X: Any, schema: InputSchema, who: str) -> Any:
     return _matrix(table, schema, "and held numbers at fit; turn it into numbers, as it was then.")
 
 
-def _advice_at_fit(table: ColumnTable) -> str:
+def advice_at_fit(table: ColumnTable) -> str:
     """What to do with strings in a column that is not categorical."""
     advice = "and is not categorical; name it in categorical_features, or turn it into numbers"
     if table.names is None:  # made by a ColumnTransformer, most often
@@ -228,7 +228,10 @@ def _refuse_plain(schema: InputSchema) -> None:
     )
 
 
-def _listed(features: Any, n_features: int, names: NDArray[np.object_] | None) -> NDArray[np.bool_]:
+def categorical_mask(
+    features: Any, n_features: int, names: NDArray[np.object_] | None
+) -> NDArray[np.bool_]:
+    """The features that a list, or nothing, means."""
     parameter = "categorical_features"
     if features is None:
         return np.zeros(n_features, dtype=bool)
@@ -248,11 +251,14 @@ def _matrix(table: ColumnTable, schema: InputSchema, advice: str) -> NDArray[np.
         (table.n_rows, len(table.columns)), np.float32 if single else np.float64, order="F"
     )
     for g, column in enumerate(table.columns):
-        out[:, g] = _numbers(column, schema.labels.get(g), table.title(g), advice)
+        out[:, g] = column_numbers(column, schema.labels.get(g), table.title(g), advice)
     return out
 
 
-def _numbers(column: Any, labels: NDArray | None, title: str, advice: str) -> NDArray[np.floating]:
+def column_numbers(
+    column: Any, labels: NDArray | None, title: str, advice: str
+) -> NDArray[np.floating]:
+    """A column as numbers, its ``labels`` by their places; ``advice`` is for strings without."""
     if isinstance(column, ObjectColumn):
         if labels is not None:
             return encode_labels(column.values, column.missing, labels, title)

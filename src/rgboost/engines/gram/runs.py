@@ -26,6 +26,7 @@ from ...selection import Subsets
 from ...statistics.base import Curvature, Models
 from ...statistics.in_memory import InMemory, RowsOfFold
 from ...statistics.memory import bins_obstacle
+from ...statistics.slots import weights_of_bins
 from ...steps import ConstantRule, LeafStep, SearchRule, StepRule
 from ..base import Arrays, Block, Losses, Record, Run, Runs
 from ..curvature import in_units_of_the_largest
@@ -73,9 +74,13 @@ def statistics_obstacle(problem: Problem) -> str | None:
 def all_rows_fit(problem: Problem) -> bool:
     """Whether there is memory for the Gram rows of all features, of every fold."""
     sizes = [len(problem.y), len(problem.held_rows.y)][: 1 if problem.held is None else 2]
+    weighted = problem.weight is not None
     if problem.fold is not None:
         sizes = np.bincount(problem.fold).tolist()
-    kinds = gram_types(sizes, problem.weight is not None, problem.fold is not None)
+    if problem.facts is not None:  # folds are about as large
+        sizes = [problem.facts.n_rows // problem.n_runs] * problem.n_runs
+        weighted = problem.facts.weight is not None
+    kinds = gram_types(sizes, weighted, problem.n_runs > 1)
     n_sums = int(gram_family(problem).offsets[-1])
     return n_sums**2 * sum(np.dtype(kind).itemsize for kind in kinds) <= problem.gram_memory
 
@@ -125,8 +130,13 @@ class StatisticsRuns(Runs):
         self.family = gram_family(problem)
         self.builders = statistics_team(problem)
         self.statistics = self._statistics()
+        self.weights = self.statistics.weights()
+        self.fitted = list(range(self.statistics.n_folds if problem.n_runs > 1 else 1))
+        """Folds that runs are fitted to."""
+        if problem.source is not None:
+            self._weigh_bins()
         if problem.start is None:
-            problem.start = best_start(self.statistics, self.family.n_tables)
+            problem.start = best_start(self)
         self.rho = rho
         self.gram = GramRows(self.family.offsets, self.gram_types(), problem.gram_memory)
         n_sums, single = max(1, int(self.family.offsets[-1])), problem.n_runs == 1
@@ -139,6 +149,14 @@ class StatisticsRuns(Runs):
         if problem.source is None:
             return in_memory(problem, family, team)
         return problem.source.binned(problem, family, problem.n_runs, problem.random_state, team)
+
+    def _weigh_bins(self) -> None:
+        """The weak-learners of a source were chosen by some of its rows; now their weights are
+        those of all rows that runs are fitted to."""
+        left, total = (part[self.fitted].sum(axis=0) for part in self.weights)
+        bins = weights_of_bins(self.family.slots, left, float(total))
+        self.problem.prepared = self.problem.prepared.weighed(bins, float(total))
+        self.family = gram_family(self.problem)
 
     @abstractmethod
     def gram_types(self) -> list[Any]:
@@ -170,10 +188,16 @@ class StatisticsRuns(Runs):
 
     def supply(self, waiting: Sequence[Block]) -> bool:
         for block in waiting:
-            if not self.expect(self._features_to_make(block.run.state)):
+            features = self._features_to_make(block.run.state)
+            self.expect(features + self._all_features() if self.statistics.far else features)
+            if self.gram.row_start[features[0]] < 0:
                 self.used_up = "gram_memory was used up"
                 return False
         return True
+
+    def _all_features(self) -> list[int]:
+        """The features that have Gram rows."""
+        return np.flatnonzero(np.diff(self.family.offsets)).tolist()
 
     def expect(self, features: list[int]) -> bool:
         """Make the Gram rows of features that are not there yet, or of as many as fit; whether
@@ -181,15 +205,17 @@ class StatisticsRuns(Runs):
 
         Many at once, but not so many that their bins, expanded, would take much memory.
         """
-        missing = [g for g in features if self.gram.row_start[g] < 0]
-        together = max(1, EXPANDED_BINS // max(1, sum(self.statistics.sizes)))
+        missing = [g for g in dict.fromkeys(features) if self.gram.row_start[g] < 0]
+        together = max(1, EXPANDED_BINS // max(1, self.statistics.rows_at_once))
         batches = [missing[i : i + together] for i in range(0, len(missing), together)]
         return all(self.gram.add(batch, self.make_gram) for batch in batches)
 
     def expect_useful(self, features: list[int]) -> bool:
         """`expect` some features: these, or all if that is faster than one after the other."""
-        if self.gram.size_of_all <= ALL_AT_ONCE or self.statistics.makes_all:
-            features = np.flatnonzero(np.diff(self.family.offsets)).tolist()
+        if self.statistics.far:  # these first, if there is no room for all
+            features = features + self._all_features()
+        elif self.gram.size_of_all <= ALL_AT_ONCE or self.statistics.makes_all:
+            features = self._all_features()
         return self.expect(features)
 
     def _features_to_make(self, state: SumState) -> list[int]:
@@ -217,8 +243,8 @@ class GramRuns(StatisticsRuns):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem, step_share(problem.rule))
         null = np.zeros((1, self.family.n_tables))
-        self._weights = self.statistics.weights()
-        self._sums = self.statistics.sums(Models(np.array([problem.start]), null))
+        # At the score 0: sums of labels that are whole numbers are exact, in whatever order.
+        self._sums = self.statistics.sums(Models(np.zeros(1), null))
         generators = problem.generators()
         if problem.n_runs == 1:
             self.runs = [self._single(next(generators))]
@@ -233,37 +259,38 @@ class GramRuns(StatisticsRuns):
 
     def _single(self, rng: np.random.Generator) -> Run:
         """The run on all rows; validation rows are the second fold."""
-        blocks, mass = self.gram.blocks, self._weights.total
-        train = self._state([0], 0.0, blocks[0])
-        held = self._state([1], 0.0, blocks[1]) if len(mass) > 1 else no_rows(train)
+        blocks, mass = self.gram.blocks, self.weights.total
+        start = self.problem.start
+        train = self._state([0], start, blocks[0])
+        held = self._state([1], start, blocks[1]) if len(mass) > 1 else no_rows(train)
         state = SumState(self.family.splits, train, held, self.make_work())
-        return Run(self.problem.start, float(mass[0]), float(mass[1:].sum()), rng, state)
+        return Run(start, float(mass[0]), float(mass[1:].sum()), rng, state)
 
     def _without(self, k: int, rng: np.random.Generator) -> Run:
         """The run without fold k: its training rows are those of all other folds."""
-        problem, blocks, mass = self.problem, self.gram.blocks, self._weights.total
+        problem, blocks, mass = self.problem, self.gram.blocks, self.weights.total
         others = np.flatnonzero(np.arange(len(mass)) != k).tolist()
-        residuals = self._sums.total[others, 0].sum()
-        shift = residuals / mass[others].sum() if problem.best_start else 0.0
-        train = self._state(others, shift, blocks[-1], blocks[k])
-        held = self._state([k], shift, blocks[k])
+        start = problem.start
+        if problem.best_start:
+            start = self._sums.total[others, 0].sum() / mass[others].sum()
+        train = self._state(others, start, blocks[-1], blocks[k])
+        held = self._state([k], start, blocks[k])
         splits = self.family.weighted(train.left_weight, train.total_weight, 0.0)
         state = SumState(splits, train, held, self.make_work())
-        start = problem.start + shift
         return Run(start, float(mass[others].sum()), float(mass[k]), rng, state)
 
     def _state(
-        self, folds: list[int], shift: float, block: NDArray, less: NDArray | None = None
+        self, folds: list[int], start: float, block: NDArray, less: NDArray | None = None
     ) -> GramState:
-        """Of the rows of some folds, at a start that is larger by ``shift``."""
-        weight, total_weight = (part[folds].sum(axis=0) for part in self._weights)
+        """Of the rows of some folds, at a start."""
+        weight, total_weight = (part[folds].sum(axis=0) for part in self.weights)
         left, total, loss = (part[folds, 0].sum(axis=0) for part in self._sums[:3])
         return make_state(
-            left - shift * weight,
+            left - start * weight,
             weight,
             float(total_weight),
-            total - shift * total_weight,
-            loss - shift * total + 0.5 * shift * shift * total_weight,
+            total - start * total_weight,
+            loss - start * total + 0.5 * start * start * total_weight,
             block,
             self.gram.row_start,
             less,
@@ -319,13 +346,17 @@ def go_on_direct(runs: StatisticsRuns, tables: NDArray[np.float64]) -> DirectRun
     return found
 
 
-def best_start(statistics: Any, n_tables: int) -> float:
-    """The best constant score: where residuals sum to nothing."""
-    null = np.zeros((1, n_tables))
+def best_start(runs: StatisticsRuns) -> float:
+    """The best constant score: where residuals of the rows that runs are fitted to, which are all
+    but validation rows, sum to nothing."""
+    null, fitted = np.zeros((1, runs.family.n_tables)), runs.fitted
 
     def slope(constant: float) -> float:
-        return float(statistics.sums(Models(np.array([constant]), null), True).total.sum())
+        sums = runs.statistics.sums(Models(np.array([constant]), null), True)
+        return float(sums.total[fitted].sum())
 
+    if runs.problem.loss.quadratic:
+        return slope(0.0) / float(runs.weights.total[fitted].sum())
     low, high = -1.0, 1.0
     while slope(high) > 0.0 and high < 1e300:
         low, high = high, 2.0 * high

@@ -98,10 +98,8 @@ class QuadraticRuns(StatisticsRuns):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem, problem.learning_rate)
-        self.mass = self.statistics.weights().total
+        self.mass = self.weights.total
         """The weight of the rows of every fold."""
-        self.fitted = list(range(len(self.mass) if problem.n_runs > 1 else 1))
-        """Folds that runs are fitted to."""
         self.runs = self._begin()
         self.tables = self._no_tables()
         null = Models(np.array([self.start]), self.tables[:1])
@@ -263,8 +261,9 @@ class QuadraticRuns(StatisticsRuns):
         self._told = self._mean(self._exact)
 
     def _is_other(self, curvature: float) -> bool:
-        """Whether the curvature of all rows has become another than that of the Gram rows."""
-        return True
+        """Whether the curvature of all rows has become another than that of the Gram rows; that of
+        the squared loss does not change."""
+        return self.weighting is None or not self.problem.loss.quadratic
 
     def _weigh(self, tables: Vector, curvature: float) -> None:
         """Gram rows are to be of the curvature at a model, whose sum this is."""

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from ...engines.problem import Validation, with_offset
 from ...training.plan.rules import HELD
 from ..carry_out import Done, Job, Settings, with_folds
-from ..held_out import hold_out
 
 Vector = NDArray[np.float64]
 
@@ -60,7 +59,7 @@ def rows_for_pairs(job: Job, done: Done, given: Settings) -> PairRows:
         return PairRows(X, y, folds["weight"], folds["fold"], np.array(scores), None)
     rows = job.rows
     if job.plan.judge == HELD:
-        rows = hold_out(rows, job.parameters["validation_fraction"], job.seeds[1])
+        rows = rows.held_out(job.parameters["validation_fraction"], job.seeds[1])
     X, y, weight, offset = rows.X, rows.y, rows.weight, rows.offset
     if weight is not None and (weight == 0).any():
         kept = weight > 0

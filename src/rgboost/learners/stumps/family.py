@@ -20,7 +20,7 @@ from ...data.cuts import (
     without_light_sides,
 )
 from ...data.input.names import feature_mask
-from ...data.mixed_bins import CategoryPlan, MixedCuts, without_missing
+from ...data.mixed_bins import CategoryPlan, Counted, MixedCuts, without_missing
 from ...data.sparse_columns import as_columns, sparse_columns
 from ...model import ClassStumpModel, Coverage, Path, StumpModel
 from ...model.path import path_tables
@@ -131,8 +131,10 @@ class Stumps(LearnerFamily):
         groups: Any = None,
         names: Any = None,
         n_jobs: int = 1,
+        counted: Counted | None = None,
     ) -> PreparedStumps | PreparedMixedStumps:
-        missing = columns_with_missing(X)
+        """``counted`` are categories and missing values of all rows, where X is a sample."""
+        missing = columns_with_missing(X) if counted is None else counted.missing > 0
         mixed = self.expects_missing or bool(self.categorical) or bool(missing.any())
         plan = make_plan(self.max_bins, self.binning)
         total = float(X.shape[0]) if weight is None else float(weight.sum())
@@ -142,10 +144,14 @@ class Stumps(LearnerFamily):
             categorical = feature_mask(self.categorical, X.shape[1], None, "categorical")
             signed = self.leaves == "signed"
             rows = self.min_frequency - 0.5 if self.min_frequency > 1 else 0.0  # sums are rounded
-            rare = CategoryPlan(rows * total / max(1, X.shape[0]), self.max_categories)
+            usual = total / max(1, X.shape[0])
+            if counted is not None:
+                usual = counted.total / counted.n_rows
+            rare = CategoryPlan(rows * usual, self.max_categories)
             return prepare_mixed(
                 as_columns(X), categorical, missing, plan, weight, signed, lightest,
                 rare=rare, smooth=self.smooth, groups=groups, names=names, n_jobs=n_jobs,
+                counted=counted,
             )  # fmt: skip
         if scipy.sparse.issparse(X):
             columns = sparse_columns(X)
@@ -177,6 +183,16 @@ class PreparedStumps(PreparedBins):
     cells: float
 
     numeric_bins = True
+
+    def weighed(self, bins: NDArray[np.float64], total: float) -> PreparedStumps:
+        offsets = self.cuts.offsets
+        n_cuts, sums = np.diff(offsets), np.cumsum(bins)
+        first = offsets[:-1] + np.arange(len(n_cuts))  # of each feature, its first bin
+        below = np.repeat(sums[first] - bins[first], n_cuts)
+        left = np.delete(sums, first + n_cuts) - below
+        cuts = Cuts(offsets, self.cuts.thresholds, left)
+        arrays = self.arrays._replace(splits=make_splits(cuts, total, self.arrays.splits.signed))
+        return replace(self, arrays=arrays, layout=self.layout.weighed(left, total), cuts=cuts)
 
     def arrays_for(self, X: Any, n_jobs: int = 1) -> Any:
         if columns_with_missing(X).any():

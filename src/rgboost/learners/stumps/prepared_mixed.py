@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,13 @@ from ...data.binning import SparseCodes
 from ...data.cuts import CutPlan
 from ...data.mixed_bins import (
     CategoryPlan,
+    Counted,
     MixedCuts,
     cut_mixed,
     encode_mixed,
     encode_mixed_sparse,
     weigh_bins,
+    weigh_missing,
     weigh_sparse_bins,
     without_light_thresholds,
 )
@@ -70,6 +72,21 @@ class PreparedMixedStumps(PreparedBins):
     def choice_type(self, n_classes: int | None) -> np.dtype[Any]:
         return split_type(n_classes, self.set_bytes)
 
+    def weighed(self, bins: NDArray[np.float64], total: float) -> PreparedMixedStumps:
+        before, arrays = self.cuts, self.arrays
+        bins = np.where(np.isnan(bins), before.bin_weight * (total / before.total_weight), bins)
+        # Bins of missing values keep their place, also if no row of this fit is in them.
+        bins[before.bin_start[1:][before.has_missing] - 1] += np.finfo(np.float64).tiny
+        cuts = replace(before, bin_weight=bins, total_weight=total)
+        lightest = arrays.columns.lightest * (total / before.total_weight)
+        splits = mixed_splits(cuts, arrays.splits.signed)
+        columns = mixed_columns(cuts, lightest, arrays.columns.row_weight)
+        weights = even_weights(cuts, splits)
+        layout = self.layout.weighed(weights, total)
+        return replace(
+            self, arrays=arrays._replace(splits=splits, columns=columns), layout=layout, cuts=cuts
+        )
+
     def model(self, path: Path, intercept: Any) -> StumpModel | ClassStumpModel:
         def collapse(one: Path, start: float) -> StumpModel:
             return collapse_mixed(self.cuts, self.layout.offsets, one, start)
@@ -99,14 +116,15 @@ def prepare_mixed(
     groups: Any,
     names: Any,
     n_jobs: int,
+    counted: Counted | None = None,
 ) -> PreparedMixedStumps:
     """Bins, weights and splits. A sparse X is in CSC form with sorted rows. ``lightest`` is the
     least weight of a side, ``rare`` and ``smooth`` are what is done about rare categories."""
-    cuts = cut_mixed(X, categorical, missing, plan, weight, n_jobs, rare)
-    rows = _encode_and_weigh(X, cuts, weight, n_jobs)
+    cuts = cut_mixed(X, categorical, missing, plan, weight, n_jobs, rare, counted)
+    rows = _encode_and_weigh(X, cuts, weight, n_jobs, counted)
     if lightest > 0.0:
         cuts = without_light_thresholds(cuts, lightest)
-        rows = _encode_and_weigh(X, cuts, weight, n_jobs)
+        rows = _encode_and_weigh(X, cuts, weight, n_jobs, counted)
     row_weight = usual_weight(weight) if smooth else 0.0
     splits, columns = mixed_splits(cuts, signed), mixed_columns(cuts, lightest, row_weight)
     arrays: Any
@@ -133,7 +151,11 @@ def even_weights(cuts: MixedCuts, splits: Splits) -> NDArray[np.float64]:
 
 
 def _encode_and_weigh(
-    X: Any, cuts: MixedCuts, weight: NDArray[np.float64] | None, n_jobs: int
+    X: Any,
+    cuts: MixedCuts,
+    weight: NDArray[np.float64] | None,
+    n_jobs: int,
+    counted: Counted | None,
 ) -> NDArray[np.unsignedinteger] | SparseCodes:
     """The bins of the rows; fills in ``cuts.bin_weight``."""
     if scipy.sparse.issparse(X):
@@ -142,6 +164,8 @@ def _encode_and_weigh(
         return entries
     codes = encode_mixed(X, cuts, n_jobs)
     weigh_bins(codes, cuts, weight, X.shape[0])
+    if counted is not None:
+        weigh_missing(cuts, counted)
     return codes
 
 

@@ -53,7 +53,9 @@ def gram_budget(facts: Facts, *, frugal: bool) -> int:
     if frugal:
         budget = min(budget, max(FRUGAL_BYTES, FRUGAL_TIMES * facts.input_bytes))
     cell = BYTES_OF_ENTRY if facts.sparse else BYTES_OF_CELL
-    return max(0, budget - cell * facts.stored - BYTES_OF_ROW * facts.rows)
+    at_once = facts.rows_at_once
+    stored = facts.stored * at_once // max(1, facts.rows)
+    return max(0, budget - cell * stored - BYTES_OF_ROW * at_once)
 
 
 def gram_bytes_of(n_rows: int, weighted: bool) -> int:

@@ -23,6 +23,7 @@ SUM = 1e-9
 Engine = Literal["direct", "gram", "quadratic"]
 
 SLOWER = "expected to be slower"
+PIECES = "rows are read piece by piece, and it works on rows in memory"
 
 
 class Found(NamedTuple):
@@ -58,6 +59,8 @@ class Mean:
         case, facts = self.case, self.facts
         if case.engine not in ("auto", "direct"):
             return f"engine={case.engine!r} is asked for"
+        if facts.in_pieces:
+            return PIECES
         if facts.loss.terms is None:
             return f"{facts.loss!r} is written in Python"
         if not case.plain_stumps:
@@ -91,7 +94,8 @@ class Mean:
 
     def quadratic_obstacle(self) -> str | None:
         case = self.case
-        return quadratic_obstacle(case.facts.loss, case.step, case.rate, case.engine)
+        loss, in_pieces = case.facts.loss, case.facts.in_pieces
+        return quadratic_obstacle(loss, case.step, case.rate, case.engine, in_pieces)
 
     def gram_obstacle(self, work: Work) -> str | None:
         """Why Gram matrices of all folds do not do."""
@@ -206,13 +210,21 @@ def engines_of_one_run(
         from_statistics = case.plain_stumps and mean.gram_obstacle(work) is None
         cv_engine = "gram" if from_statistics else "direct"
         gram = None if from_statistics else gram  # the same iterates
+    on_rows = PIECES if facts.in_pieces else SLOWER if gram is None else None
     considered = [
-        _considered("direct", 1, work.direct_seconds(n_iter), SLOWER if gram is None else None),
+        _considered("direct", 1, work.direct_seconds(n_iter), on_rows),
         _considered("gram", 1, work.gram_seconds(n_iter, facts.mixed), gram),
         Considered("quadratic", 1, None, "other iterates: if engine='quadratic' asks for it"),
     ]
     auto = decide(rules.ENGINE, replace(case, gram_is_faster=gram is None)).value
     engine = _asked(case, auto, hard, work)
+    if facts.in_pieces:
+        shared = one_quadratic_obstacle(case, work) or statistics_obstacle(
+            work, facts, memory, _SHARED[-1][1], limit, n_iter
+        )
+        if cv_engine == "direct":
+            gram = shared = "cross-validation before a run on all rows needs rows in memory"
+        _check_pieces(engine, gram if engine == "gram" else shared)
     return engine, cv_engine, _but_for(engine, considered)
 
 
@@ -280,10 +292,20 @@ def statistics_obstacle(
     needed = work.gram_bytes(limit, per_entry)
     if needed > memory:
         return f"Gram rows take {needed:,.0f} bytes, and there are {memory:,} for them"
-    if facts.mixed and not one_run:
+    if facts.in_pieces or (facts.mixed and not one_run):
         return None
     faster = work.gram_seconds(n_iter, facts.mixed) < work.direct_seconds(n_iter)
     return None if faster else SLOWER
+
+
+def _check_pieces(engine: str, obstacle: str | None) -> None:
+    """Rows that are read piece by piece have no other engine."""
+    if obstacle is not None:
+        raise ValueError(
+            f"Chunks have engine={engine!r} here, and it cannot do this: {obstacle}. Change that, "
+            "give more gram_memory or fewer bins (max_bins) if they do not fit, or give fit rows "
+            "in memory."
+        )
 
 
 def _but_for(engine: str | None, considered: list[Considered]) -> list[Considered]:

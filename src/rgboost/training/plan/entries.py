@@ -58,7 +58,7 @@ def make_entries(
         found.append(Entry(name, _plain(value), "auto" if auto else "given", why))
         if name == "max_iter":
             found += _about_runs(case, plan, judged)
-    return tuple(found)
+    return (*found, *_about_pieces(case, plan))
 
 
 def _is_auto(name: str, given: Any) -> bool:
@@ -75,6 +75,25 @@ def _about_runs(case: Case, plan: Plan, judged: str) -> Iterator[Entry]:
     if not plan.mean:
         why = _why_one_run(case, plan)
     yield Entry("n_runs", plan.ways[0].n_runs, "auto", why)
+
+
+def _about_pieces(case: Case, plan: Plan) -> Iterator[Entry]:
+    """Of rows that are read piece by piece: how many were looked at one by one, and how often all
+    are read."""
+    facts = case.facts
+    if facts.sample_rows is None:
+        return
+    why = "thresholds follow from so many rows, drawn by the seed"
+    if facts.sample_rows >= facts.rows:
+        why = "thresholds follow from all rows"
+    source = "given" if facts.sample_given else "auto"
+    yield Entry("sample_rows", min(facts.sample_rows, facts.rows), source, why)
+    times = len(plan.ways) + (plan.cv_engine is not None)
+    yield Entry(
+        "passes over the rows", 1 + times, "auto",
+        "the first for the sample, categories and labels; then one to put rows into bins, which "
+        "are kept in work_dir, for every fit: what runs ask of the rows is read from there",
+    )  # fmt: skip
 
 
 def _why_one_run(case: Case, plan: Plan) -> str:

@@ -15,6 +15,7 @@ from ..._core.memory import memory_budget
 from ..._core.one_line import one_line
 from ...data.mixed_bins import columns_with_missing
 from ...losses import Loss
+from ...statistics.chunks import block_rows
 
 SAMPLE, CELLS, FEWEST = 10_000, 1 << 20, 1000
 """Values are counted in at most so many rows, evenly spaced, and so many entries; but not in fewer
@@ -187,6 +188,10 @@ class Facts:
     engine_before: str | None = None
     """The engine of the run to go on with."""
     names: Sequence[str] | None = field(default=None, repr=False)
+    sample_rows: int | None = None
+    """Of rows that are read piece by piece, how many were looked at one by one, as a sample. None:
+    rows are in memory."""
+    sample_given: bool = False
     memory: int = 1 << 30
     """Bytes that a fit may add."""
 
@@ -207,6 +212,16 @@ class Facts:
     @property
     def features(self) -> int:
         return len(self.categorical)
+
+    @property
+    def in_pieces(self) -> bool:
+        """Whether rows are read piece by piece, and are never all in memory."""
+        return self.sample_rows is not None
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows are in memory at once."""
+        return min(self.rows, block_rows(self.features)) if self.in_pieces else self.rows
 
     @property
     def mixed(self) -> bool:

@@ -76,6 +76,8 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
         return "the learner is a family of weak-learners of its own, which says what is fitted"
     if case.facts.goes_on is not None:
         return case.facts.goes_on
+    if case.facts.in_pieces:
+        return "rows are read piece by piece (Chunks), and pairs are fitted on rows in memory"
     if not isinstance(case.max_iter, str):
         return "max_iter is a number, and pairs are fitted for as long as held-out rows gain"
     if case.feature_weights is not None:
@@ -91,7 +93,8 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
 
 INTERACTIONS = (
     Rule("something does not go together with pairs: a number as max_iter, a family object as "
-         "learner, feature_weights, one run that goes on or is looked at, an engine on statistics",
+         "learner, feature_weights, one run that goes on or is looked at, an engine on statistics, "
+         "Chunks",
          lambda c: c.obstacle is not None, 0),
     Rule("the runs of pairs would take more memory than a fit may add",
          lambda c: pair_bytes(c.case.facts) > c.case.facts.memory, 0),

@@ -57,6 +57,10 @@ MOST_FEW_ROWS, MOST_CLASS_SCORES, LONG_ITERATION = 20_000, 100_000, 25e-6
 """Means of several runs on the rows: more rows have blocks of iterations that are too long for
 those who wait, and sums that are too long for single precision; rows times classes up to which they
 are worth their time; seconds of an iteration from which quadratic models are faster."""
+SAMPLE_ROWS, SAMPLE_CELLS, FEWEST_SAMPLED = 200_000, 1 << 25, 20_000
+"""Rows that thresholds follow from where rows are read piece by piece: a quantile is off by a
+thousandth of the rows then, a quarter of a bin. Of many features fewer, so that the sample has so
+many values, but not fewer than the last number."""
 DENSE_CELLS = 1 << 22
 """Cells of a sparse matrix that may be made dense."""
 
@@ -131,7 +135,11 @@ class Case:
     @property
     def quadratic(self) -> bool:
         """Whether quadratic models of the loss can be run on."""
-        return quadratic_obstacle(self.facts.loss, self.step, SHORT_STEPS, self.engine) is None
+        facts = self.facts
+        return (
+            quadratic_obstacle(facts.loss, self.step, SHORT_STEPS, self.engine, facts.in_pieces)
+            is None
+        )
 
     @property
     def can_share(self) -> bool:
@@ -159,10 +167,12 @@ class Case:
         return self.max_iter == "auto" and self.early_stopping == "auto"
 
 
-def quadratic_obstacle(loss: Loss, step: StepRule, learning_rate: float, engine: str) -> str | None:
+def quadratic_obstacle(
+    loss: Loss, step: StepRule, learning_rate: float, engine: str, in_pieces: bool
+) -> str | None:
     """Why a loss has no means of runs on quadratic models of it; None if it has."""
     obstacle = loss_obstacle(loss, step, learning_rate)
-    if obstacle is None and loss.outputs > 1 and engine == "auto":
+    if obstacle is None and loss.outputs > 1 and engine == "auto" and not in_pieces:
         obstacle = "several classes are on quadratic models where engine='quadratic' asks for it"
     if obstacle is None and not loss.newton and loss.outputs == 1:
         obstacle = f"the curvature of {loss!r} vanishes somewhere, or is not known"
@@ -205,6 +215,13 @@ SELECTION = (
     Rule(f"the mean of several runs, below {MANY_ROWS:,} rows with categories or missing values: "
          "the better one on held-out rows", always, ("thresholds", "learners")),
 )  # fmt: skip
+
+
+def sample_size(n_features: int, given: int | None) -> int:
+    """How many rows to sample."""
+    if given is not None:
+        return given
+    return min(SAMPLE_ROWS, max(FEWEST_SAMPLED, SAMPLE_CELLS // max(1, n_features)))
 
 
 def threshold_count(n_rows: int, n_features: int) -> int:
@@ -366,6 +383,9 @@ ENGINE_OF_MEAN = (
 )  # fmt: skip
 
 ENGINE = (
+    Rule("rows are read piece by piece (Chunks)", lambda c: c.facts.in_pieces,
+         lambda c: "gram" if c.facts.loss.quadratic else "quadratic",
+         "gram for the squared loss, quadratic for others"),
     Rule("several classes", lambda c: c.facts.several_classes, "direct"),
     Rule("squared loss, Gram rows fit into gram_memory and are expected to be faster",
          lambda c: c.gram_is_faster, "gram"),

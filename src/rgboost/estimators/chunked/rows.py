@@ -1,0 +1,222 @@
+"""Training rows that are read piece by piece: the sibling of `rgboost.estimators.holdout`'s."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core.memory import memory_budget
+from ..._core.validation import check_count
+from ...data.chunks import Chunks, Piece
+from ...data.cuts import columns_with_missing
+from ...losses import Loss
+from ...statistics.chunks import ChunkRows, NumberRows, ReadRows
+from ...training.plan import Facts, Values
+from ...training.plan.rules import sample_size
+from ..held_out import TrainingRows
+from ..rows import check_rows
+from .given import dense_pieces, in_piece
+from .labels import Labels, as_column
+from .survey import ReadNumbers, Survey, Surveyor, present, times
+from .tally import Tally
+
+
+@dataclass(frozen=True)
+class HeldRows:
+    """Validation rows that are read piece by piece, after a first look at them."""
+
+    chunks: Chunks
+    n_rows: int
+    weighted: bool
+    labels: NDArray[np.float64]
+    """The smallest and the largest label."""
+
+
+@dataclass
+class ChunkedRows:
+    """Rows of `Chunks` to be fitted, after the first pass; see `TrainingRows` for the methods.
+
+    ``share`` of the rows is held out."""
+
+    estimator: Any
+    chunks: Chunks
+    survey: Survey
+    held: HeldRows | None
+    share: float = 0.0
+    sources: list[ChunkRows] = field(default_factory=list)
+
+    @property
+    def sample(self) -> TrainingRows:
+        """Some of the rows; all if there are not many."""
+        return self.survey.sample
+
+    @property
+    def n_features(self) -> int:
+        return int(self.estimator.n_features_in_)
+
+    @property
+    def has_offset(self) -> bool:
+        return self.sample.offset is not None
+
+    @property
+    def n_rows(self) -> int:
+        return self.survey.facts.n_rows
+
+    def check_labels(self, loss: Loss) -> None:
+        loss.check_labels(self.survey.facts.labels)
+        if self.held is not None and self.survey.labels.settled_at_once:
+            try:
+                loss.check_labels(self.held.labels)
+            except ValueError as fault:
+                raise ValueError(f"y_val: {fault}") from fault
+
+    def columns_to_fit(self, estimator: Any, resume: Any) -> None:
+        return None
+
+    def facts(self, loss: Loss, categorical: NDArray[np.bool_], **more: Any) -> Facts:
+        """What a plan is made of."""
+        found, X = self.survey.facts, self.sample.X
+        assert found.counted is not None
+        classes = self.survey.labels.rows
+        cells = self.n_rows * self.n_features
+        return Facts(
+            rows=self.n_rows,
+            loss=loss,
+            values=Values.of(X, categorical),
+            categorical=categorical,
+            missing=found.counted.missing > 0,
+            stored=cells,
+            input_bytes=cells * X.dtype.itemsize,
+            weighted=found.weight is not None,
+            class_rows=tuple(classes.tolist()) or None,
+            held_rows=None if self.held is None else self.held.n_rows,
+            held_weighted=self.held is not None and self.held.weighted,
+            sample_rows=sample_size(self.n_features, self.chunks.sample_rows),
+            sample_given=self.chunks.sample_rows is not None,
+            memory=memory_budget(),
+            **more,
+        )
+
+    def shared_out(self, facts: Facts, cv: Any, seed: int) -> tuple[int, Facts]:
+        """How many folds there are. Chance and its place among all rows say which one a row is
+        in."""
+        return check_count(cv, "cv", at_least=2), facts
+
+    def held_out(self, share: float, seed: int) -> ChunkedRows:
+        return replace(self, share=share)
+
+    def for_learner(self, learner: Any) -> Any:
+        return learner
+
+    def in_folds(self, fold: Any, settings: dict[str, Any]) -> dict[str, Any]:
+        return {**self.for_boost(fold), **settings}
+
+    def for_boost(self, n_folds: int | None = None) -> dict[str, Any]:
+        held = None
+        if self.held is not None:
+            held = ReadRows(lambda: self._read_held(), self.held.n_rows)
+        source = ChunkRows(
+            self.survey.facts, ReadRows(self._read, self.n_rows), self.chunks.folder,
+            self.chunks.watch, held, self.share,
+        )  # fmt: skip
+        for before in self.sources:
+            before.close()
+        self.sources.append(source)
+        return {"X": None, "y": None, "statistics": source, "fold": n_folds}
+
+    def _read(self) -> Iterator[NumberRows]:
+        """The rows once more; an error if they are others."""
+        survey, tally, done = self.survey, Tally(), 0
+        tally.class_rows = np.zeros_like(survey.labels.rows)
+        for k, piece in dense_pieces(self.chunks):
+            with in_piece(k):
+                X, y, weight, offset = read_piece(self.estimator, piece, survey.labels)
+                tally.add(X, survey.plain, y if survey.labels.settled_at_once else None)
+                found = NumberRows(*present(X, y, weight, offset))
+                tally.class_rows += survey.labels.class_rows(found.y)
+            yield found
+            done += piece.n_bytes
+            self.chunks.watch("bins", done, self.chunks.n_bytes)
+        survey.tally.check(tally)
+
+    def _read_held(self) -> Iterator[NumberRows]:
+        assert self.held is not None
+        for k, piece in dense_pieces(self.held.chunks):
+            with in_piece(k):
+                yield NumberRows(*present(*read_piece(self.estimator, piece, self.survey.labels)))
+
+    def close(self) -> list[str]:
+        """Give back the room on the disk; what was read, as an event of the plan."""
+        for source in self.sources:
+            source.close()
+        passes = [n for source in self.sources for n in source.passes]
+        told = f"{1 + len(self.sources)} passes over the rows"
+        if self.chunks.n_bytes:
+            told += f" ({self.chunks.n_bytes:,} bytes each)"
+        told += f", {len(passes)} over their bins and labels ({sum(passes):,} bytes in all)"
+        return [told]
+
+
+def read_piece(estimator: Any, piece: Piece, labels: Labels) -> tuple[Any, Any, Any, Any]:
+    """X, labels, weights and offsets of a piece, when all columns and classes are known."""
+    X = check_rows(estimator, piece.X)
+    y, of_class = labels.again(as_column(piece.y, len(X)))
+    weight, offset = ReadNumbers().read(piece, len(X))
+    return X, y, times(weight, of_class), offset
+
+
+def chunked_rows(
+    estimator: Any, chunks: Chunks, labels: Labels, held: Chunks | None, seed: int
+) -> ChunkedRows:
+    """Read the rows for the first time."""
+
+    def sample_rows(n_features: int) -> int:
+        return sample_size(n_features, chunks.sample_rows)
+
+    found = Surveyor(estimator, labels, sample_rows, seed).go(chunks)
+    n_scores = max(1, len(labels.rows) if len(labels.rows) > 2 else 1)
+    offset = found.sample.offset
+    if offset is not None and offset.shape[1:] != (() if n_scores == 1 else (n_scores,)):
+        raise ValueError(
+            f"the pieces' offset has shape (rows, {', '.join(map(str, offset.shape[1:]))}), and a "
+            f"row has {n_scores} score(s); give one number for each."
+        )
+    if not labels.settled_at_once:
+        estimator.classes_ = labels.classes
+    held_rows = None if held is None else look_at(estimator, held, found)
+    return ChunkedRows(estimator, chunks, found, held_rows)
+
+
+def look_at(estimator: Any, held: Chunks, survey: Survey) -> HeldRows:
+    """A first look at validation rows."""
+    assert survey.facts.counted is not None
+    known = survey.facts.counted.missing > 0
+    n_rows, weighted, low, high = 0, False, np.inf, -np.inf
+    for k, piece in dense_pieces(held):
+        with in_piece(k):
+            labels = as_column(piece.y, len(piece.X))
+            unknown = survey.labels.unknown(labels)
+            if len(unknown):
+                raise ValueError(
+                    f"y_val has the class {unknown.tolist()[0]!r}, not in y; leave out its rows, "
+                    "or add rows of it to the training data."
+                )
+            X, y, weight, offset = present(*read_piece(estimator, piece, survey.labels))
+            if (offset is None) != (survey.sample.offset is None):
+                raise ValueError("validation rows and training rows both need an offset, or none.")
+            new = np.flatnonzero(columns_with_missing(X) & ~known)
+            if len(new):
+                raise ValueError(
+                    f"X_val has missing values in column {new[0]}, and the training rows have none "
+                    "there; fill them in, or leave out these rows."
+                )
+        n_rows += len(y)
+        weighted |= weight is not None
+        low, high = min(low, y.min(initial=np.inf)), max(high, y.max(initial=-np.inf))
+    if n_rows == 0:
+        raise ValueError("X_val has no rows with a weight; leave it out, or give some.")
+    return HeldRows(held, n_rows, weighted, np.array([low, high]))

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut
 
 from rgboost import RGBMClassifier, RGBMRegressor
-from rgboost.estimators import base
+from rgboost.estimators import held_out
 from rgboost.estimators.held_out import TrainingRows, assign_folds, hold_out
 
 
@@ -37,7 +37,7 @@ def test_folds_have_whole_groups(Model, cv, monkeypatch):
         seen.append(assign_folds(*args))
         return seen[-1]
 
-    monkeypatch.setattr(base, "assign_folds", spy)
+    monkeypatch.setattr(held_out, "assign_folds", spy)
     names = np.array([f"patient {g}" for g in groups])
     model = Model(cv=cv, random_state=0).fit(X, y, groups=names)
     assert seen[0].max() + 1 == (12 if isinstance(cv, LeaveOneGroupOut) else 4)
@@ -127,7 +127,7 @@ def test_a_search_of_scikit_learn_routes_them(monkeypatch):
         seen.append(rows.groups)
         return assign_folds(rows, *args)
 
-    monkeypatch.setattr(base, "assign_folds", spy)
+    monkeypatch.setattr(held_out, "assign_folds", spy)
     with sklearn.config_context(enable_metadata_routing=True):
         for cv, wants in ((GroupKFold(3), True), (3, True), (KFold(3), False)):
             model = RGBMRegressor(cv=cv, max_iter="cv", random_state=0)

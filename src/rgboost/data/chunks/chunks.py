@@ -35,7 +35,7 @@ class Chunks:
         system's folder for temporary files. Nothing stays there, however the fit ends.
     sample_rows : int, optional
         Thresholds follow from so many rows, drawn by the ``random_state`` of the estimator; from
-        all of them if there are no more. Default: 200,000, fewer if there are more than 160
+        all of them if there are no more. Default: 200,000, fewer if there are more than 167
         features.
 
     Examples

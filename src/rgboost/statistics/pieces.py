@@ -148,12 +148,14 @@ class SumOfPieces(Statistics):
         for k, piece in enumerate(self.each(weighting)):
             known[:] = False
             for q, a, b in zip(features, first[:-1], first[1:], strict=True):
-                mine = [out[a:b] for out in outs]
+                mine, asked = [out[a:b] for out in outs], others[~known[others]]
                 more = mine if k == 0 else [np.zeros_like(out) for out in mine]
-                piece.gram([q], others[~known[others]], weighting, more)
+                piece.gram([q], asked, weighting, more)
                 known[q] = True
                 for out, one in zip(mine, more if k else (), strict=False):
-                    out += one
+                    for g in asked:  # elsewhere, ``out`` has not been written to
+                        now = slice(offsets[g], offsets[g + 1])
+                        out[:, now] += one[:, now]
         for i, q in enumerate(features):  # what is known by symmetry
             for g, a in zip(features[:i], first, strict=False):
                 for out in outs:

@@ -173,10 +173,13 @@ def start_of_source(facts: Facts, loss: Loss, start_score: float | None) -> Any:
 
     Several classes with offsets start from what is best for the rows that are known.
     """
-    if start_score is not None or not loss.labels_are_classes:
-        return start_score
+    known = RowSet(facts.labels, facts.label_weights, None)
+    if start_score is not None:
+        return start_of(loss, known, start_score)
+    if not loss.labels_are_classes:
+        return None
     if facts.offset is None:
-        return loss.best_constant(facts.labels, facts.label_weights)
+        return start_of(loss, known, None)
     several = loss.outputs > 1
     return loss.best_constant(facts.y, facts.weight, offset=facts.offset) if several else None
 

@@ -31,6 +31,7 @@ from ...learners.pairs.columns import (
     pairs_within,
     some_pairs,
 )
+from ...learners.stumps.monotone import check_constraints
 from ...losses import Loss
 from ...model import Coverage
 from ...selection import RandomGroups
@@ -103,15 +104,42 @@ class PairStage:
         if not (self.plan.asked or judged.worth_it):
             told = f"pairs do not enter: {judged.told(len(judged.order))}"
             return PairFit(None, None, pairs, strength, boosted.trace, boosted.interrupted, told)
-        n = len(judged.order) if self.plan.asked else min(judged.fewest(), MOST_KEPT)
-        if self.plan.count is not None and self.plan.count < n:
-            boosted = self.boost(judged.order[: self.plan.count])
-            judged = Judged.of(boosted, self.rows, self.loss)
-            n = len(judged.order)
+        judged, n, beside = self.keep(judged)
+        boosted = judged.boosted
         model = judged.model(curves, n)
-        told = f"pairs: {n} kept of {len(pairs):,}; {judged.told(n)}"
+        told = f"pairs: {n} kept of {len(pairs):,}; {judged.told(n)}{beside}"
         coverage = Coverage.of_mixed(model.wide, self.cuts)
         return PairFit(model, coverage, pairs, strength, boosted.trace, boosted.interrupted, told)
+
+    def keep(self, judged: Judged) -> tuple[Judged, int, str]:
+        """The fit whose first n pairs the model has, n, and what did not go as planned.
+
+        A number of pairs is fitted anew without the others. So are pairs under constraints: what a
+        pair that is left out explains by single features stays, and need not keep their order.
+        """
+        boosted, everything = judged.boosted, len(judged.order)
+        n = everything if self.plan.asked else min(judged.fewest(), MOST_KEPT)
+        n = n if self.plan.count is None else min(n, self.plan.count)
+        ordered = bool(self._signs[judged.order[n:]].any())
+        if n == everything or not (ordered or self.plan.count is not None):
+            return judged, n, ""
+        as_it_is = everything if ordered else n
+        if boosted.interrupted or boosted.asked_to_stop:
+            return judged, as_it_is, "; the run was stopped, they are not fitted anew"
+        try:
+            again = self.boost(judged.order[:n])
+        except KeyboardInterrupt:  # before the first iteration
+            found = replace(judged, boosted=replace(boosted, interrupted=True))
+            return found, as_it_is, "; the run was stopped, they are not fitted anew"
+        judged = Judged.of(again, self.rows, self.loss)
+        return judged, len(judged.order), ""
+
+    @property
+    def _signs(self) -> NDArray[np.int8]:
+        """The monotone constraint of each feature, 0 for none."""
+        if self.monotone is None:
+            return np.zeros(self.cuts.n_features, np.int8)
+        return check_constraints(self.monotone, self.cuts.n_features, self.names)
 
     @property
     def most_candidates(self) -> int | None:

@@ -248,6 +248,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
             loss_why=self._why_loss(),
             goes_on=self._why_one_run(state, listeners),
             engine_before=None if state is None else state.engine,
+            empty_columns=0 if columns is None else self.n_features_in_ - len(columns),
             names=getattr(self, "feature_names_in_", None),
         )
         parameters = self.get_params(deep=False)
@@ -291,6 +292,8 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         categorical = np.flatnonzero(self.input_.categorical)
         if len(categorical):
             family = family.with_categorical(tuple(categorical.tolist()))
+        if self.interaction_constraints is not None:
+            family = family.acting_together(self.interaction_constraints)
         if self.monotone_constraints is None:
             return family
         return constrained(family, self.monotone_constraints)

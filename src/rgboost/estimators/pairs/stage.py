@@ -29,7 +29,6 @@ from ...learners.pairs.columns import (
     check_sets,
     draw_pairs,
     pairs_within,
-    some_pairs,
 )
 from ...learners.stumps.monotone import check_constraints
 from ...losses import Loss
@@ -42,6 +41,7 @@ from ...training.plan.pair_rules import (
     MOST_SCREENED,
     SCREENING_BINS,
     PairPlan,
+    one_value,
 )
 from ..carry_out import Done, Job, Settings
 from .judge import Judged
@@ -151,9 +151,10 @@ class PairStage:
     def possible(self) -> Columns:
         """The pairs that may enter; if there are very many, some of them."""
         n_features = self.cuts.n_features
-        useful = np.flatnonzero(self.cuts.n_values + self.cuts.has_missing > 1)
+        n_bins = [np.count_nonzero(self.cuts.weights_of(g)) for g in range(n_features)]
+        useful = np.flatnonzero(np.array(n_bins, np.int64) > 1)
         if self.plan.given is not None:
-            given = some_pairs(self.plan.given, n_features, self.names, "interactions")
+            given = self.plan.given
             self._check_useful(given, useful)
             pairs = allowed_pairs(given, self.together, n_features, self.names)
             if len(pairs) < len(given):
@@ -198,11 +199,7 @@ class PairStage:
     def _check_useful(self, pairs: Columns, useful: NDArray[np.int64]) -> None:
         for g in np.unique(pairs):
             if g not in useful:
-                name = int(g) if self.names is None else str(self.names[g])
-                raise ValueError(
-                    f"interactions has a pair of the feature {name!r}, which has one value only; "
-                    "leave that pair out."
-                )
+                raise ValueError(one_value(self.names, g))
 
     def boost(self, pairs: Columns) -> Boosted:
         """Boosting that goes on from the curves, with these pairs and every feature by itself."""

@@ -124,6 +124,14 @@ class Pairs(LearnerFamily):
     def constrained(self, constraints: Any) -> Pairs:
         return replace(self, constraints=constraints)
 
+    def acting_together(self, sets: Any) -> Pairs:
+        if self.interaction_constraints is not None:
+            raise ValueError(
+                "interaction_constraints are given twice, to the estimator and to Pairs; leave out "
+                "one of them."
+            )
+        return replace(self, interaction_constraints=sets)
+
     def prepare(
         self,
         X: Any,

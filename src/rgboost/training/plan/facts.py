@@ -186,6 +186,8 @@ class Facts:
     """Why there can be one run only: it goes on with another, or a callback looks at one."""
     engine_before: str | None = None
     """The engine of the run to go on with."""
+    empty_columns: int = 0
+    """Columns of sparse rows that store nothing and are left out; ``features`` are the others."""
     names: Sequence[str] | None = field(default=None, repr=False)
     memory: int = 1 << 30
     """Bytes that a fit may add."""

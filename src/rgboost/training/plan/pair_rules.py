@@ -6,7 +6,10 @@ import numbers
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ...learners import LearnerFamily
+from ...learners.pairs.columns import Columns, check_sets, some_pairs
 from ...losses import Loss
 from ...steps import ConstantStep, LeafSearch, NewtonStep, StepRule
 from . import rules
@@ -122,7 +125,9 @@ class PairCase:
 
 def plan_pairs(case: Case, judge: str, mean: bool) -> tuple[PairPlan | None, Any, str]:
     """The plan of pairs (None: there are none), the value of ``interactions``, and why."""
-    given, features = case.interactions, case.facts.features
+    given = case.interactions
+    check_together(case)
+    count, some = check_interactions(given, case.facts)
     obstacle = pair_obstacle(case, judge, mean)
     if isinstance(given, str) and given == "auto":
         choice = decide(INTERACTIONS, PairCase(case, obstacle))
@@ -130,7 +135,6 @@ def plan_pairs(case: Case, judge: str, mean: bool) -> tuple[PairPlan | None, Any
         if choice.value == 0:
             return None, 0, why
         return settings(case, None, None, False), "auto", why
-    count, some = check_interactions(given, features)
     if count == 0:
         return None, 0, ""
     if obstacle is not None:
@@ -138,14 +142,25 @@ def plan_pairs(case: Case, judge: str, mean: bool) -> tuple[PairPlan | None, Any
             f"interactions={given!r} cannot be had here: {obstacle}. Use interactions=0 or 'auto', "
             "or leave out what stands in the way."
         )
-    return settings(case, count, some, True), given, ""
+    return settings(case, count, some, True), given if count is None else count, ""
 
 
-def check_interactions(given: Any, n_features: int) -> tuple[int | None, Any]:
-    """(how many pairs to keep, or None; a list of pairs, or None)."""
+def check_together(case: Case) -> None:
+    """Raise if the sets of features that may act together are wrong, or the learner has none."""
+    sets, facts = case.interaction_constraints, case.facts
+    if sets is None:
+        return
+    check_sets(sets, facts.features, facts.names)
+    if isinstance(case.learner, LearnerFamily):
+        case.learner.acting_together(sets)
+
+
+def check_interactions(given: Any, facts: Facts) -> tuple[int | None, Any]:
+    """(how many pairs to keep, or None; a list of pairs by index, or None)."""
+    n_features = facts.features
     possible = n_features * (n_features - 1) // 2
     if isinstance(given, str):
-        if given != "all":
+        if given not in ("auto", "all"):
             raise ValueError(
                 f"interactions={given!r} is not known; use 'auto', 'all', a number of pairs, or a "
                 "list of pairs."
@@ -153,9 +168,10 @@ def check_interactions(given: Any, n_features: int) -> tuple[int | None, Any]:
         return None, None
     if isinstance(given, numbers.Integral) and not isinstance(given, bool):
         if not 0 <= int(given) <= possible:
+            stored = "" if facts.empty_columns == 0 else " that store something"
             raise ValueError(
-                f"interactions={given} is not a number of pairs: {n_features} features have "
-                f"{possible:,}. Use 0 to {possible:,}, 'all' or 'auto'."
+                f"interactions={given} is not a number of pairs: {n_features} features{stored} "
+                f"have {possible:,}. Use 0 to {possible:,}, 'all' or 'auto'."
             )
         return int(given), None
     if isinstance(given, bool) or not hasattr(given, "__iter__"):
@@ -164,7 +180,31 @@ def check_interactions(given: Any, n_features: int) -> tuple[int | None, Any]:
             "of pairs such as [('age', 'income')]."
         )
     some = list(given)
-    return (None, some) if some else (0, None)
+    if not some:
+        return 0, None
+    pairs = some_pairs(some, n_features, facts.names, "interactions")
+    check_several_values(pairs, facts)
+    return None, pairs
+
+
+def check_several_values(pairs: Columns, facts: Facts) -> None:
+    """Raise if a feature of a pair has a single value, where all values are counted."""
+    values = facts.values
+    if values.n_rows < facts.rows or len(values.start) - 1 < facts.features:
+        return
+    n_bins = values.distinct + facts.missing * (values.distinct > 0)
+    for g in np.unique(pairs):
+        if n_bins[g] < 2:
+            raise ValueError(one_value(facts.names, g))
+
+
+def one_value(names: Any, g: int) -> str:
+    """What an error says of a feature that cannot act with another one."""
+    name = int(g) if names is None else str(names[g])
+    return (
+        f"interactions has a pair of the feature {name!r}, which has one value only; leave that "
+        "pair out."
+    )
 
 
 def settings(case: Case, count: int | None, given: Any, asked: bool) -> PairPlan:

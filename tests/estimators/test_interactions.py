@@ -290,7 +290,7 @@ def test_the_curves_stay_if_pairs_come_to_nothing(fault, monkeypatch):
 
 def test_pairs_that_take_too_much_memory(monkeypatch):
     X, y = rows(n=600)
-    monkeypatch.setattr("rgboost.training.plan.pair_rules.BYTES_OF_PAIR_ROW", 1 << 30)
+    monkeypatch.setattr("rgboost.training.plan.pair_memory.BYTES_OF_PAIR_ROW", 1 << 30)
     plan = RGBMRegressor().plan(X, y)
     assert plan["interactions"].value == 0
     assert "more memory" in plan["interactions"].why

@@ -29,6 +29,7 @@ from ...learners.pairs.columns import (
     check_sets,
     draw_pairs,
     pairs_within,
+    some_of,
 )
 from ...learners.stumps.monotone import check_constraints
 from ...losses import Loss
@@ -36,9 +37,7 @@ from ...model import Coverage
 from ...selection import RandomGroups
 from ...training import Boosted, EarlyStopping, boost
 from ...training.plan.pair_rules import (
-    MOST_CANDIDATES,
     MOST_KEPT,
-    MOST_SCREENED,
     SCREENING_BINS,
     PairPlan,
     one_value,
@@ -93,7 +92,7 @@ class PairStage:
         pairs = self.possible()
         strength = self.screen(pairs)
         order = np.argsort(-strength, kind="stable")
-        order = order[strength[order] > 0][: self.most_candidates]
+        order = order[strength[order] > 0][: self.plan.candidates]
         if not len(order):
             told = "pairs do not enter: no pair explains anything"
             if not len(pairs):
@@ -141,13 +140,6 @@ class PairStage:
             return np.zeros(self.cuts.n_features, np.int8)
         return check_constraints(self.monotone, self.cuts.n_features, self.names)
 
-    @property
-    def most_candidates(self) -> int | None:
-        """How many of the strongest pairs take part in boosting; None: all that there are."""
-        if self.plan.asked and self.plan.count is None:
-            return None
-        return max(MOST_CANDIDATES, self.plan.count or 0)
-
     def possible(self) -> Columns:
         """The pairs that may enter; if there are very many, some of them."""
         n_features = self.cuts.n_features
@@ -165,8 +157,9 @@ class PairStage:
             return pairs
         if self.together is not None:
             pairs = pairs_within(check_sets(self.together, n_features, self.names), useful)
-        elif len(useful) * (len(useful) - 1) // 2 > MOST_SCREENED:
-            pairs = draw_pairs(useful, MOST_SCREENED, self.seed)
+            pairs = some_of(pairs, self.plan.screened, self.seed)
+        elif len(useful) * (len(useful) - 1) // 2 > self.plan.screened:
+            pairs = draw_pairs(useful, self.plan.screened, self.seed)
         else:
             pairs = useful[all_pairs(len(useful))]
         if self.plan.asked and (self.plan.count or 1) > len(pairs):

@@ -1,6 +1,7 @@
 """Monotone constraints hold for the whole model: curves and pairs together, everywhere."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rgboost import RGBMRegressor
@@ -43,3 +44,40 @@ def test_pairs_that_are_left_out_leave_nothing_behind(seed, monkeypatch):
     ).fit(X, y)
     assert 0 < len(model.model_.wide.pairs) < 6
     assert largest_fall(model, X, constraints) < 1e-12
+
+
+@pytest.mark.parametrize("other", [1, 2])
+def test_values_that_never_were_missing(other):
+    """A purified curve by itself may fall where the table has the rest of the rise."""
+    X, y = together(0)
+    constraints = {0: 1, 3: -1}
+    model = RGBMRegressor(
+        monotone_constraints=constraints, interactions=2, early_stopping=True, random_state=0
+    ).fit(X, y)
+
+    def without(rows):
+        rows = rows.copy()
+        rows[:, other] = np.nan
+        return rows
+
+    assert largest_fall(model, X, constraints, without) < 1e-12
+    local = model.explain_local(without(X[:40]))
+    score = local.intercept + local.contributions.sum(axis=1)
+    np.testing.assert_allclose(score, model.predict(without(X[:40])), atol=1e-12)
+
+
+def test_categories_that_never_were():
+    rng = np.random.default_rng(0)
+    n = 2000
+    size = rng.normal(size=n)
+    town = np.where(rng.random(n) < 1 / (1 + np.exp(-3 * size)), "oslo", "rome")
+    X = pd.DataFrame({"size": size, "town": pd.Categorical(town, ["oslo", "rome", "riga"])})
+    y = np.where(town == "oslo", 0.0, 3.0) + (size > 0) * 0.3 + 2 * (size > 1) * (town == "rome")
+    model = RGBMRegressor(
+        monotone_constraints={"size": 1}, interactions=1, early_stopping=True, random_state=0
+    ).fit(X, y + 0.3 * rng.normal(size=n))
+    assert len(model.model_.wide.pairs) == 1
+    for town in ("oslo", "rome", "riga", None):
+        probe = pd.DataFrame({"size": np.linspace(-3, 3, 1000)})
+        probe["town"] = pd.Categorical([town] * 1000, ["oslo", "rome", "riga"])
+        assert np.diff(model.predict(probe)).min() > -1e-12

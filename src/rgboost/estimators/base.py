@@ -23,7 +23,7 @@ from ..learners import LearnerFamily, Stumps, constrained
 from ..learners.base import Additive
 from ..losses import Loss
 from ..training import LogProgress, ProgressBar, RunState, Trace
-from ..training.callbacks import in_joblib
+from ..training.callbacks import in_joblib, in_parts
 from ..training.plan import Plan, Way, facts_of, resolve, wants_folds
 from ..training.plan.rules import LEAST_ROWS_OF_CATEGORY, MOST_CATEGORIES
 from .carry_out import Job, carry_out
@@ -257,7 +257,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
             fold = assign_folds(rows, self.cv, seeds[1])
             facts = facts.with_folds(fold, rows.weight)
         plan = resolve(parameters, facts)
-        return Job(plan, parameters, facts, rows, columns, fold, seeds, listeners, state)
+        return Job(plan, parameters, facts, rows, columns, fold, seeds, in_parts(listeners), state)
 
     def _why_one_run(self, state: RunState | None, listeners: list[Any]) -> str | None:
         """Why the mean of several runs is out of the question; None if it is not."""

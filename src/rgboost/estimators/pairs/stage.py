@@ -36,6 +36,7 @@ from ...losses import Loss
 from ...model import Coverage
 from ...selection import RandomGroups
 from ...training import Boosted, EarlyStopping, boost
+from ...training.callbacks import Part
 from ...training.plan.pair_rules import (
     MOST_KEPT,
     SCREENING_BINS,
@@ -85,7 +86,7 @@ class PairStage:
     """Sets of features that may act together; None: all may."""
     seed: int
     n_jobs: int
-    listeners: list[Any]
+    listeners: list[Part]
 
     def run(self, curves: Any) -> PairFit:
         """Add pairs to a model of curves."""
@@ -96,7 +97,10 @@ class PairStage:
         if not len(order):
             told = "pairs do not enter: no pair explains anything"
             if not len(pairs):
-                told = "pairs do not enter: interaction_constraints leave none"
+                none = "fewer than two features have several values"
+                if self.together is not None:
+                    none = "interaction_constraints leave none of features with several values"
+                told = f"pairs do not enter: {none}"
             return no_pairs(told, pairs, strength)
         boosted = self.boost(pairs[order])
         judged = Judged.of(boosted, self.rows, self.loss)
@@ -126,7 +130,7 @@ class PairStage:
         if boosted.interrupted or boosted.asked_to_stop:
             return judged, as_it_is, "; the run was stopped, they are not fitted anew"
         try:
-            again = self.boost(judged.order[:n])
+            again = self.boost(judged.order[:n], "pairs again")
         except KeyboardInterrupt:  # before the first iteration
             found = replace(judged, boosted=replace(boosted, interrupted=True))
             return found, as_it_is, "; the run was stopped, they are not fitted anew"
@@ -194,7 +198,7 @@ class PairStage:
             if g not in useful:
                 raise ValueError(one_value(self.names, g))
 
-    def boost(self, pairs: Columns) -> Boosted:
+    def boost(self, pairs: Columns, part: str = "pairs") -> Boosted:
         """Boosting that goes on from the curves, with these pairs and every feature by itself."""
         plan, rows = self.plan, self.rows
         family = Pairs(
@@ -216,17 +220,21 @@ class PairStage:
             selection=RandomGroups(min(plan.subset_size, len(pairs))), step=plan.step,
             n_iter=plan.n_iter, learning_rate=plan.learning_rate, start_score=0.0,
             early_stopping=EarlyStopping(plan.patience, plan.tol), engine="direct",
-            random_state=self.seed, n_jobs=self.n_jobs, callbacks=self.listeners,
+            random_state=self.seed, n_jobs=self.n_jobs,
+            callbacks=[listener.of(part) for listener in self.listeners],
             names=self.names, **where,
         )  # fmt: skip
 
 
 def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFit | None:
-    """Fit the pairs of a plan; None: the fit of curves was ended. What came of it is an event."""
+    """Fit the pairs of a plan; None: nothing can be split. What came of it is an event."""
     boosted, plan = done.boosted, job.plan.pairs
     assert plan is not None
     if boosted.interrupted or boosted.asked_to_stop:
-        return None
+        who = "Ctrl-C" if boosted.interrupted else "a callback"
+        found = no_pairs(f"pairs do not enter: {who} stopped the curves")
+        job.plan.events.append(found.event)
+        return found
     given = settings(job, done.way)
     cuts = boosted.prepared.bins()
     assert cuts is not None  # others have no pairs: see `rgboost.training.plan.pair_rules`

@@ -41,9 +41,7 @@ def _sparse(n_rows: int) -> tuple[Any, Any]:
     return X, X.sum(axis=1) + _numbers(n_rows)[1]
 
 
-def _fit(
-    classes: int, rows: tuple[Any, Any], *, weighted: bool = False, **parameters: Any
-) -> None:
+def _fit(classes: int, rows: tuple[Any, Any], *, weighted: bool = False, **parameters: Any) -> None:
     """Fit at the defaults and predict; ``classes`` is 0 for regression."""
     X, y = rows
     weight = np.linspace(0.5, 1.5, len(y)) if weighted else None
@@ -53,7 +51,7 @@ def _fit(
     made(random_state=0, **parameters).fit(X, y, sample_weight=weight).predict(X)
 
 
-_CATEGORIES = {"categorical_features": [5]}
+_CATEGORIES: dict[str, Any] = {"categorical_features": [5]}
 
 PATHS: dict[str, Callable[[], None]] = {
     "several classes": lambda: _fit(3, _numbers(1_500)),

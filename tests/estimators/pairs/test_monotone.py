@@ -33,7 +33,7 @@ def largest_fall(model, X, constraints, change=lambda rows: rows):
     return largest
 
 
-@pytest.mark.parametrize("seed", [1, 2, 5, 9])
+@pytest.mark.parametrize("seed", [2, 4, 5, 9])
 def test_pairs_that_are_left_out_leave_nothing_behind(seed, monkeypatch):
     """What they explain by single features need not keep the order."""
     monkeypatch.setattr("rgboost.estimators.pairs.judge.SHARE_OF_GAIN", 0.6)

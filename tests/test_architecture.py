@@ -60,8 +60,8 @@ LAYERS = {
     "theory/dual": "ends products span stump_span projection ground search",
     "training": """plan state trace callbacks stopping checkpoint driver
         make_problem boost""",
-    "training/plan": """pieces facts costs rules pair_rules report engines entries resolve documents
-        __main__""",
+    "training/plan": """pieces facts costs rules pair_memory pair_rules report engines entries
+        resolve documents __main__""",
 }
 """Files and folders of every folder, from the lowest to the highest: each imports only those that
 stand before it. A folder's ``__init__`` may import all of them, and is imported by none."""

@@ -41,16 +41,17 @@ def _sparse(n_rows: int) -> tuple[Any, Any]:
     return X, X.sum(axis=1) + _numbers(n_rows)[1]
 
 
-def _fit(classes: int, rows: tuple[Any, Any], **parameters: Any) -> None:
+def _fit(classes: int, rows: tuple[Any, Any], *, weighted: bool = False, **parameters: Any) -> None:
     """Fit at the defaults and predict; ``classes`` is 0 for regression."""
     X, y = rows
+    weight = np.linspace(0.5, 1.5, len(y)) if weighted else None
     made: Any = RGBMClassifier if classes else RGBMRegressor
     if classes:
         y = np.searchsorted(np.quantile(y, np.arange(1, classes) / classes), y)
-    made(random_state=0, **parameters).fit(X, y).predict(X)
+    made(random_state=0, **parameters).fit(X, y, sample_weight=weight).predict(X)
 
 
-_CATEGORIES = {"categorical_features": [5]}
+_CATEGORIES: dict[str, Any] = {"categorical_features": [5]}
 
 PATHS: dict[str, Callable[[], None]] = {
     "several classes": lambda: _fit(3, _numbers(1_500)),
@@ -64,6 +65,8 @@ PATHS: dict[str, Callable[[], None]] = {
     "two classes, 30,000 rows, categories": lambda: _fit(2, _mixed(30_000), **_CATEGORIES),
     "two classes": lambda: _fit(2, _numbers(2_000)),
     "regression": lambda: _fit(0, _numbers(500)),
+    "regression, weights": lambda: _fit(0, _numbers(500), weighted=True),
+    "two classes, weights": lambda: _fit(2, _numbers(2_000), weighted=True),
     "regression, sparse": lambda: _fit(0, _sparse(2_000)),
     "two classes, sparse": lambda: _fit(2, _sparse(2_000)),
 }

@@ -69,3 +69,66 @@ def boost_pairs(bins, y, pairs, draws, *, n_iter, rate, weight=None, stumps=Fals
         score = score + values[leaf]
         path.append((k, j, values))
     return score, path
+
+
+def trust_of_levels(squares, weights, noise, few):
+    """Credibility of each category by sum S^2 / W, as in `rgboost.learners.credibility`."""
+    total, present = weights.sum(), np.count_nonzero(weights)
+    room = total - (weights**2).sum() / total
+    if present <= few or noise <= 0 or room <= 0:
+        return np.ones(len(weights))
+    spread = max(0.0, squares[weights > 0].sum() - (present - few) * noise) / room
+    return np.array([w * spread / (w * spread + noise) if spread > 0 else 0.0 for w in weights])
+
+
+def mean_of(sums, weights):
+    return np.divide(sums, weights, out=np.zeros_like(sums), where=weights > 0)
+
+
+def order_levels(sums, weights, noise, few):
+    """The order of categories a by how their mean residual changes along b, and how far each is
+    trusted: ``sums`` and ``weights`` are (a, b), b in the order in which it is cut."""
+    both = weights.sum(axis=1)
+    cuts = []
+    for j in range(1, sums.shape[1]):
+        sides = [(sums[:, :j], weights[:, :j]), (sums[:, j:], weights[:, j:])]
+        said = [mean_of(s.sum(axis=1) ** 2, w.sum(axis=1)) for s, w in sides]
+        cuts.append(sum(one.sum() for one in said))
+    j = 1 + int(np.argmax(cuts)) if cuts else 1
+    left, left_w = sums[:, :j].sum(axis=1), weights[:, :j].sum(axis=1)
+    right, right_w = sums[:, j:].sum(axis=1), weights[:, j:].sum(axis=1)
+    squares = mean_of(left**2 + right**2, both)
+    change = mean_of(right, right_w) - mean_of(left, left_w)
+    change[(left_w == 0) | (right_w == 0)] = 0.0
+    if not cuts:
+        change = mean_of(left, both)
+    trust = trust_of_levels(squares, both, noise, few)
+    return np.argsort(change * trust, kind="stable"), trust
+
+
+def best_with_categories(sums, weights, categorical, noise, few):
+    """The score of the best cut of a pair of which either feature, or both, are categories; numbers
+    have no missing values. ``sums`` and ``weights`` are by bins, (a, b)."""
+    a, b = sums.shape
+    order_g, order_h = np.arange(a), np.arange(b)
+    smooth = sums.copy()
+    if all(categorical):
+        strongest = int(np.argmax(mean_of(sums**2, weights).sum(axis=1)))
+        order_h = np.argsort(mean_of(sums[strongest], weights[strongest]), kind="stable")
+    if categorical[0]:
+        order_g, trust = order_levels(smooth[:, order_h], weights[:, order_h], noise, few)
+        smooth = smooth * trust[:, None]
+    if categorical[1]:
+        order_h, trust = order_levels(smooth[order_g].T, weights[order_g].T, noise, few)
+        smooth = smooth * trust
+    best = 0.0
+    for s in range(1, a):
+        for u in range(1, b):
+            score = 0.0
+            for rows in (order_g[:s], order_g[s:]):
+                for columns in (order_h[:u], order_h[u:]):
+                    inside = np.ix_(rows, columns)
+                    if weights[inside].sum() > 0:
+                        score += smooth[inside].sum() ** 2 / weights[inside].sum()
+            best = max(best, score)
+    return best

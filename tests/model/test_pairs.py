@@ -266,3 +266,31 @@ def test_a_model_among_other_columns():
     wide = np.zeros((300, 8))
     wide[:, columns] = X
     np.testing.assert_array_equal(found.among(columns, 8).score(wide), found.score(X))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_beside_bins_without_rows_the_order_is_kept(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(400, 3))
+    X[:, 2] = np.round(X[:, 2] + 2 * X[:, 0])  # goes with the first
+    cuts, codes = cuts_and_codes(X)
+    model = replace(RGBMRegressor(max_iter=1).fit(X[:, :2], X[:, 0]).model_, n_features=3)
+
+    def rises(i, j):
+        steps = rng.exponential(size=i.shape) * (rng.random(i.shape) < 0.2)
+        return np.cumsum(steps, axis=0) + rng.normal(size=i.shape[1])
+
+    raw = raw_pair(cuts, codes, 0, 2, rises)
+    free, found = (with_pairs(model, cuts, [raw], ordered) for ordered in ((), (0,)))
+    np.testing.assert_array_equal(free.score(X), found.score(X))
+    close = {"rtol": 0, "atol": 1e-12 * np.abs(raw.table).max()}
+    np.testing.assert_allclose(found.score(X), naive_scores(model, cuts, [raw], X), **close)
+    probe = np.full((200, 3), np.nan)
+    probe[:, 0] = np.sort(rng.normal(size=200))
+    assert np.diff(free.score(probe)).min() < -0.01
+    assert np.diff(found.score(probe)).min() > -1e-12
+    swapped = with_pairs(model, cuts, [RawPair(2, 0, raw.table.T, raw.weights.T)], (0,))
+    np.testing.assert_array_equal(found.score(probe), swapped.score(probe))
+    for axis in (0, 1):
+        means = (found.pairs.table(0) * found.pairs.weights_of(0)).sum(axis=axis)
+        assert np.abs(means).max() < 1e-9

@@ -20,7 +20,7 @@ from ..learners import LearnerFamily, Stumps, constrained
 from ..learners.base import Additive
 from ..losses import Loss
 from ..training import LogProgress, ProgressBar, RunState, Trace
-from ..training.callbacks import in_joblib
+from ..training.callbacks import in_joblib, in_parts
 from ..training.plan import Plan, Way, resolve, wants_folds
 from ..training.plan.rules import LEAST_ROWS_OF_CATEGORY, MOST_CATEGORIES
 from .carry_out import Job, carry_out
@@ -246,6 +246,7 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
             loss_why=self._why_loss(),
             goes_on=self._why_one_run(state, listeners),
             engine_before=None if state is None else state.engine,
+            empty_columns=0 if columns is None else self.n_features_in_ - len(columns),
             names=getattr(self, "feature_names_in_", None),
         )
         parameters = self.get_params(deep=False)
@@ -253,7 +254,7 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         if wants_folds(parameters, facts):
             fold, facts = rows.shared_out(facts, self.cv, seeds[1])
         plan = resolve(parameters, facts)
-        return Job(plan, parameters, facts, rows, columns, fold, seeds, listeners, state)
+        return Job(plan, parameters, facts, rows, columns, fold, seeds, in_parts(listeners), state)
 
     def _why_one_run(self, state: RunState | None, listeners: list[Any]) -> str | None:
         """Why the mean of several runs is out of the question; None if it is not."""
@@ -288,6 +289,8 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         categorical = np.flatnonzero(self.input_.categorical)
         if len(categorical):
             family = family.with_categorical(tuple(categorical.tolist()))
+        if self.interaction_constraints is not None:
+            family = family.acting_together(self.interaction_constraints)
         if self.monotone_constraints is None:
             return family
         return constrained(family, self.monotone_constraints)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..steps import NewtonGain
 from ..training import Boosted, EarlyStopping, RunState, boost
+from ..training.callbacks import Part
 from ..training.plan import Facts, Plan, Way, resolve
 from ..training.plan.rules import FOLDS, HELD
 from ..training.stopping import best_iteration
@@ -32,7 +33,7 @@ class Job:
     columns: NDArray[np.int64] | None
     fold: Any
     seeds: list[int]
-    listeners: list[Any]
+    listeners: list[Part]
     state: RunState | None
 
 

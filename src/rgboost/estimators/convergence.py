@@ -16,7 +16,8 @@ def warn_if_unfinished(estimator: Any) -> None:
     held = getattr(estimator, "cv_loss_", estimator.trace_.validation_loss)
     if held is None or held[0] == 0.0:  # nothing to judge by, or nothing to learn
         return
-    if best_iteration(held) == 0:
+    pairs = getattr(getattr(estimator.model_, "wide", None), "pairs", None)
+    if best_iteration(held) == 0 and pairs is None:
         _warn(
             "No iteration lowered the loss of the rows that were held out: the model is a constant "
             f"or close to it. With loss={estimator.loss_!r} and labels of this size, the features "
@@ -28,6 +29,12 @@ def warn_if_unfinished(estimator: Any) -> None:
             "rows that were held out had settled: a longer one may be better. Use a larger "
             f"learning_rate, give max_iter as a number, or, if loss={estimator.loss_!r} has a "
             "scale, one that suits the labels."
+        )
+    planned, rounds = estimator.plan_.pairs, getattr(estimator, "pair_trace_", ())
+    if planned is not None and len(rounds) == planned.n_iter:
+        _warn(
+            f"Pairs ended at their limit of {planned.n_iter:,} rounds, before the loss of the rows "
+            "that were held out had settled. interactions=0 is the fit without them."
         )
 
 

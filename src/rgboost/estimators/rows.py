@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -202,7 +203,7 @@ def columns_to_fit(estimator: Any, X: Any, resume: Any) -> NDArray[np.int64] | N
         return None
     if not (isinstance(estimator.learner, str) and isinstance(estimator.selection, str)):
         return None
-    if not isinstance(estimator.interactions, str | int):  # a list of pairs
+    if not isinstance(estimator.interactions, str | Integral):  # a list of pairs
         return None
     if not isinstance(estimator.subset_size, str | float) or estimator.input_.categorical.any():
         return None

@@ -226,5 +226,13 @@ class LearnerFamily(ABC):
             "learner='stumps' or monotone_constraints=None."
         )
 
+    def acting_together(self, sets: Any) -> LearnerFamily:
+        """The family of functions of features that one of these sets has all of."""
+        raise ValueError(
+            f"interaction_constraints need pairs, or learners of single features, and the learner "
+            f"is {self!r}; use a family that knows them, such as rgboost.learners.Pairs, or "
+            "interaction_constraints=None."
+        )
+
     def __deepcopy__(self, memo: dict[int, Any]) -> LearnerFamily:
         return self  # families do not change, and a dictionary may be large

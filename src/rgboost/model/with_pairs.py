@@ -4,7 +4,7 @@ strongest come first."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -54,20 +54,24 @@ class _Pair(NamedTuple):
     pure: Pure
 
 
-def with_pairs(model: Model, cuts: MixedCuts, tables: Sequence[RawPair]) -> Model:
+def with_pairs(
+    model: Model, cuts: MixedCuts, tables: Sequence[RawPair], ordered: Collection[int] = ()
+) -> Model:
     """The model that adds these tables to its scores.
 
     Thresholds where a table does not step are left out. Tables are purified: what one feature
     explains by itself goes to its curve, the mean to the intercept, and what is left has, in every
     row and column of the table, the mean zero over the training rows. A bin that no training row is
     in has what its neighbour has (numbers), or what the rows have on average (a category; missing
-    values where there were none). Pairs come in the order of their strength; those that are zero
-    are dropped. The model has no path.
+    values where there were none). Along the features of ``ordered`` the whole model rises or falls:
+    so does what they say beside such a bin, which is the mean over the rows of what they say beside
+    the others. Pairs come in the order of their strength; those that are zero are dropped. The
+    model has no path.
     """
     wide = model.wide
     assert wide.pairs is None
     assert len({frozenset((raw.g, raw.h)) for raw in tables}) == len(tables)
-    found = [_make_pair(cuts, raw) for raw in tables]
+    found = [_make_pair(cuts, raw, ordered) for raw in tables]
     curves = [curve for pair in found for curve in _curves_of_pair(cuts, pair)]
     intercept: Any = wide.intercept + sum(pair.pure.constant for pair in found)
     wide = replace(
@@ -78,7 +82,7 @@ def with_pairs(model: Model, cuts: MixedCuts, tables: Sequence[RawPair]) -> Mode
     return wide if isinstance(model, StumpModel) else ClassStumpModel(wide)
 
 
-def _make_pair(cuts: MixedCuts, raw: RawPair) -> _Pair:
+def _make_pair(cuts: MixedCuts, raw: RawPair, ordered: Collection[int]) -> _Pair:
     if raw.g > raw.h:
         raw = RawPair(raw.h, raw.g, raw.table.swapaxes(0, 1), raw.weights.T)
     edges = []
@@ -87,7 +91,20 @@ def _make_pair(cuts: MixedCuts, raw: RawPair) -> _Pair:
         if not cuts.categorical[g]:
             raw, now = _without_idle_thresholds(raw, now, axis)
         edges.append(now)
-    return _Pair(raw, (edges[0], edges[1]), purify(raw.table, raw.weights))
+    pure = purify(raw.table, raw.weights)
+    for axis, g in enumerate((raw.g, raw.h)):
+        if g in ordered:
+            _keep_order(pure.table, raw.weights, axis)
+    return _Pair(raw, (edges[0], edges[1]), pure)
+
+
+def _keep_order(table: Vector, weights: Vector, axis: int) -> None:
+    """Beside a bin of the other feature that no training row is in, values along ``axis`` are their
+    mean over the rows of the other feature: a mean of functions that rise does so, and a curve
+    without the table need not."""
+    of_other = weights.sum(axis=axis)
+    slices = np.moveaxis(table, 1 - axis, 0)
+    slices[of_other == 0] = np.tensordot(of_other / of_other.sum(), slices, 1)
 
 
 def _without_idle_thresholds(raw: RawPair, edges: Vector, axis: int) -> tuple[RawPair, Vector]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -111,7 +112,7 @@ def column_index(item: int | str, n_columns: int, position: dict[str, int], para
     """The index of a feature that a parameter gives by name or by index."""
     if isinstance(item, str):
         if item not in position:
-            known = "the input has no feature names" if not position else "no feature has that name"
+            known = _known(item, position)
             raise ValueError(f"{parameter} names the feature {item!r}, but {known}.")
         return position[item]
     if not isinstance(item, numbers.Integral) or not 0 <= item < n_columns:
@@ -120,6 +121,22 @@ def column_index(item: int | str, n_columns: int, position: dict[str, int], para
             f"{n_columns - 1}."
         )
     return int(item)
+
+
+_NAMES_SHOWN = 10
+
+
+def _known(item: str, names: Iterable[str]) -> str:
+    """Why a name is not known, and which ones are."""
+    names = [str(name) for name in names]
+    if not names:
+        return "the input has no feature names; give indices, or a data frame"
+    close = difflib.get_close_matches(item, names, 3)
+    if close:
+        return f"no feature has that name; did you mean {' or '.join(map(repr, close))}?"
+    shown = ", ".join(map(repr, names[:_NAMES_SHOWN]))
+    more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
+    return f"no feature has that name; there are {shown}{more}"
 
 
 class Subsets(NamedTuple):

@@ -9,15 +9,60 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 from .._core.compiling import NOTICE, told_by
+from .._core.loading import working_seconds
 from .._core.validation import check_not_negative, check_positive
 from .trace import Progress
 
 Callback = Callable[[Progress], bool | None]
 """Called with a `Progress`; return True to stop the run there."""
+
+
+class Part:
+    """A callback in one part of a fit: it is told which one, and how long the others took.
+
+    ``began`` is shared by the parts of a fit, and gets the time at which the first of them began.
+    """
+
+    def __init__(self, callback: Callback, part: str, began: list[float]) -> None:
+        self.callback = callback
+        self.part = part
+        self._began = began
+        self._before: float | None = None
+
+    def of(self, part: str) -> Part:
+        """The same callback in another part of the fit."""
+        return Part(self.callback, part, self._began)
+
+    def __enter__(self) -> Part:
+        self._before = None
+        if isinstance(self.callback, AbstractContextManager):
+            self.callback.__enter__()
+        return self
+
+    def __exit__(self, *exc_info: Any) -> bool | None:
+        if isinstance(self.callback, AbstractContextManager):
+            return self.callback.__exit__(*exc_info)
+        return None
+
+    def __call__(self, progress: Progress) -> bool | None:
+        if self._before is None:
+            mine = working_seconds() - (progress.seconds - progress.seconds_before)
+            if not self._began:
+                self._began.append(mine)
+            self._before = max(0.0, mine - self._began[0])
+        return self.callback(replace(progress, part=self.part, seconds_of_parts=self._before))
+
+
+def in_parts(callbacks: Iterable[Callback]) -> list[Part]:
+    """Callbacks of a fit that has several parts, in its first one."""
+    began: list[float] = []
+    return [Part(callback, "curves", began) for callback in callbacks]
 
 
 def in_joblib() -> bool:
@@ -33,6 +78,11 @@ def describe_losses(progress: Progress) -> str:
     if progress.validation_loss is not None:
         losses += f"  valid {progress.validation_loss:.5g}"
     return losses
+
+
+def _named(progress: Progress, words: str) -> str:
+    """The part of the fit in these words; nothing for the first one."""
+    return "" if progress.part == "curves" else words.format(progress.part)
 
 
 class ProgressBar:
@@ -54,6 +104,7 @@ class ProgressBar:
                 total=progress.n_iter,
                 completed=progress.iteration,
                 losses=describe_losses(progress),
+                description=self.description + _named(progress, ", {}"),
             )
 
     def __enter__(self) -> ProgressBar:
@@ -126,8 +177,8 @@ class LogProgress:
         self._said_at = progress.seconds
         logger = logging.getLogger(self.logger)
         message = (
-            f"iteration {progress.iteration} of {progress.n_iter}  {describe_losses(progress)}  "
-            f"{progress.seconds:.1f} s"
+            f"{_named(progress, '{}: ')}iteration {progress.iteration} of {progress.n_iter}  "
+            f"{describe_losses(progress)}  {progress.seconds:.1f} s"
         )
         if logger.hasHandlers() and logger.isEnabledFor(self.level):
             logger.log(self.level, message)
@@ -136,10 +187,10 @@ class LogProgress:
 
 
 class TimeLimit:
-    """Stops the run so many seconds after its first iteration began.
+    """Stops the fit so many seconds after its first iteration began, whatever its parts are.
 
     Compiling does not count, nor does what a run before took that this one goes on with. The first
-    block of iterations is always done: the model has at least one. What a machine gets
+    block of iterations of a part is always done: the model has at least one. What a machine gets
     done in the time is its affair, so such a fit is not reproducible.
     """
 
@@ -147,4 +198,5 @@ class TimeLimit:
         self.seconds = check_positive(seconds, "seconds")
 
     def __call__(self, progress: Progress) -> bool:
-        return progress.seconds - progress.seconds_before >= self.seconds
+        spent = progress.seconds - progress.seconds_before + progress.seconds_of_parts
+        return spent >= self.seconds

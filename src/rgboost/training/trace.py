@@ -198,6 +198,11 @@ class Progress:
     """``keep_certificate(m, found)`` puts what was found out about iteration m into the trace."""
     seconds_before: float = field(default=0.0, repr=False)
     """How many of the seconds are those of the run before, if this one goes on with one."""
+    part: str = field(default="curves", repr=False)
+    """Which part of a fit this is: "curves" (often the only one), "pairs", and "pairs again", those
+    that are kept without the others. Iterations, losses and seconds are those of the part."""
+    seconds_of_parts: float = field(default=0.0, repr=False)
+    """How long the parts before this one took, and what was done between them."""
     settled: bool = field(default=True, repr=False)
     """Whether the losses are exact, and no iteration will be taken back: between the refreshes of
     quadratic models they are those of the models."""
@@ -301,7 +306,7 @@ class Recorder:
             state,
             self.keep_certificate,
             self.seconds_before,
-            self.done == self.settled,
+            settled=self.done == self.settled,
         )
 
     def keep(self, n: int) -> dict[str, NDArray]:

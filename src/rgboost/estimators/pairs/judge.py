@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from .rows import PairRows
 Vector = NDArray[np.float64]
 
 BLOCK_ENTRIES = 1 << 20
-"""Contributions of pairs to rows that are kept at a time."""
+"""Contributions of pairs to rows, scores and losses that are kept at a time."""
 MOST_COUNTS = 24
 """Numbers of pairs that losses are looked at for."""
 
@@ -46,17 +47,11 @@ class Judged:
         counts = np.append(0, np.unique(counts[counts <= len(order)]))
         paths = [boosted.run_path(k) for k in range(boosted.trace.n_runs)]
         n_classes = loss.outputs if loss.outputs > 1 else None
-        found = [
-            held_losses(model, rows.held(k), loss, order, counts)
-            for k, model in enumerate(models_of_runs(boosted.prepared, paths, n_classes))
-        ]
-        before, after, weight = (np.concatenate(part) for part in zip(*found, strict=True))
-        total = weight.sum()
-        gains = before[:, None] - after
-        gain = weight @ gains / total
-        scale = float(np.abs(gains).max()) or 1.0  # squares of very large numbers exist, too
-        error = scale * np.sqrt(weight**2 @ ((gains - gain) / scale) ** 2) / total
-        return cls(boosted, order, counts, float(weight @ before / total), gain, error)
+        gains = Gains(len(counts))
+        for k, model in enumerate(models_of_runs(boosted.prepared, paths, n_classes)):
+            for some in held_losses(model, rows.held(k), loss, order, counts):
+                gains.add(*some)
+        return cls(boosted, order, counts, gains.loss, gains.gain, gains.error)
 
     @property
     def worth_it(self) -> bool:
@@ -85,6 +80,54 @@ class Judged:
         return add_model(curves, with_first_pairs(self.boosted.model, n))
 
 
+class Gains:
+    """Falls of the loss of rows that come block by block: nothing of the size of all is kept."""
+
+    def __init__(self, n: int) -> None:
+        self.scale = 0.0
+        """Of losses: squares of very large and very small numbers exist, too."""
+        self.weight: Any = 0.0
+        self.squares: Any = 0.0
+        """Sums of weights, and of their squares."""
+        self._loss: Any = 0.0
+        self._gain: Vector = np.zeros(n)
+        self._middle: Vector = np.zeros(n)
+        self._spread: Vector = np.zeros(n)
+        """Of gains under the squares of weights: mean, and sum of squares around it."""
+
+    def add(self, before: Vector, after: Vector, weight: Vector) -> None:
+        """Losses of more rows, without pairs and (rows, counts) with them."""
+        self.scale = self.scale or float(np.abs(before).max(initial=0.0)) or 1.0
+        gains, square = (before[:, None] - after) / self.scale, weight**2
+        self.weight += weight.sum()
+        self._loss += weight @ before
+        self._gain += weight @ gains
+        squares = square.sum()
+        if squares == 0.0:
+            return
+        middle = square @ gains / squares
+        off, both = middle - self._middle, self.squares + squares
+        self._spread += square @ (gains - middle) ** 2 + off**2 * self.squares * squares / both
+        self._middle += off * squares / both
+        self.squares = both
+
+    @property
+    def loss(self) -> float:
+        """The mean loss without pairs."""
+        return float(self._loss / self.weight)
+
+    @property
+    def gain(self) -> Vector:
+        """The mean fall of the loss."""
+        return self.scale * self._gain / self.weight
+
+    @property
+    def error(self) -> Vector:
+        """Its standard error: sqrt(sum_i w_i^2 (gain_i - gain)^2) / sum_i w_i."""
+        off = self._middle - self._gain / self.weight
+        return self.scale * np.sqrt(self._spread + self.squares * off**2) / self.weight
+
+
 def with_first_pairs(model: Any, n: int) -> Any:
     """The same curves, and the first n of the pairs."""
     pairs = model.wide.pairs
@@ -96,15 +139,16 @@ def with_first_pairs(model: Any, n: int) -> Any:
 
 def held_losses(
     model: Any, held: Any, loss: Loss, order: Columns, counts: NDArray[np.int64]
-) -> tuple[Vector, Vector, Vector]:
-    """Losses of held-out rows: by the curves alone, whose scores they have, and with ``model``
-    added, of its pairs those that are among the first of ``order`` (rows, counts); and weights."""
+) -> Iterator[tuple[Vector, Vector, Vector]]:
+    """Blocks of held-out rows: losses by the curves alone, whose scores they have, and with
+    ``model`` added, of its pairs those that are among the first of ``order`` (rows, counts); and
+    weights."""
     X, y, weight, score = held
     pairs, curves = model.wide.pairs, with_first_pairs(model, 0)
     known = {tuple(pair): i for i, pair in enumerate(order.tolist())}
     place = [] if pairs is None else [known.get(tuple(p), -1) for p in pairs.features.tolist()]
-    after = np.empty((len(y), len(counts)))
-    step = max(1, BLOCK_ENTRIES // (len(order) + 1) // loss.outputs)
+    entries = 2 * (len(order) + 1) * loss.outputs + 4 * len(counts)
+    step = max(1, BLOCK_ENTRIES // entries)
     for lo in range(0, len(y), step):
         now = slice(lo, lo + step)
         scores = np.zeros((len(order) + 1, *score[now].shape))
@@ -115,6 +159,6 @@ def held_losses(
                 if at >= 0:
                     scores[at + 1] = contributions[:, i]
         np.cumsum(scores, axis=0, out=scores)
-        for i, count in enumerate(counts):
-            after[now, i] = loss.value(y[now], scores[count])
-    return loss.value(y, score), after, np.ones(len(y)) if weight is None else weight
+        after = np.column_stack([loss.value(y[now], scores[count]) for count in counts])
+        own = np.ones(len(after)) if weight is None else weight[now]
+        yield loss.value(y[now], score[now]), after, own

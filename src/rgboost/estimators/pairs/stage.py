@@ -29,18 +29,19 @@ from ...learners.pairs.columns import (
     check_sets,
     draw_pairs,
     pairs_within,
-    some_pairs,
+    some_of,
 )
+from ...learners.stumps.monotone import check_constraints
 from ...losses import Loss
 from ...model import Coverage
 from ...selection import RandomGroups
 from ...training import Boosted, EarlyStopping, boost
+from ...training.callbacks import Part
 from ...training.plan.pair_rules import (
-    MOST_CANDIDATES,
     MOST_KEPT,
-    MOST_SCREENED,
     SCREENING_BINS,
     PairPlan,
+    one_value,
 )
 from ..carry_out import Done, Job, Settings
 from .judge import Judged
@@ -85,47 +86,71 @@ class PairStage:
     """Sets of features that may act together; None: all may."""
     seed: int
     n_jobs: int
-    listeners: list[Any]
+    listeners: list[Part]
 
     def run(self, curves: Any) -> PairFit:
         """Add pairs to a model of curves."""
         pairs = self.possible()
         strength = self.screen(pairs)
         order = np.argsort(-strength, kind="stable")
-        order = order[strength[order] > 0][: self.most_candidates]
+        order = order[strength[order] > 0][: self.plan.candidates]
         if not len(order):
             told = "pairs do not enter: no pair explains anything"
             if not len(pairs):
-                told = "pairs do not enter: interaction_constraints leave none"
+                none = "fewer than two features have several values"
+                if self.together is not None:
+                    none = "interaction_constraints leave none of features with several values"
+                told = f"pairs do not enter: {none}"
             return no_pairs(told, pairs, strength)
         boosted = self.boost(pairs[order])
         judged = Judged.of(boosted, self.rows, self.loss)
         if not (self.plan.asked or judged.worth_it):
             told = f"pairs do not enter: {judged.told(len(judged.order))}"
             return PairFit(None, None, pairs, strength, boosted.trace, boosted.interrupted, told)
-        n = len(judged.order) if self.plan.asked else min(judged.fewest(), MOST_KEPT)
-        if self.plan.count is not None and self.plan.count < n:
-            boosted = self.boost(judged.order[: self.plan.count])
-            judged = Judged.of(boosted, self.rows, self.loss)
-            n = len(judged.order)
+        judged, n, beside = self.keep(judged)
+        boosted = judged.boosted
         model = judged.model(curves, n)
-        told = f"pairs: {n} kept of {len(pairs):,}; {judged.told(n)}"
+        told = f"pairs: {n} kept of {len(pairs):,}; {judged.told(n)}{beside}"
         coverage = Coverage.of_mixed(model.wide, self.cuts)
         return PairFit(model, coverage, pairs, strength, boosted.trace, boosted.interrupted, told)
 
+    def keep(self, judged: Judged) -> tuple[Judged, int, str]:
+        """The fit whose first n pairs the model has, n, and what did not go as planned.
+
+        A number of pairs is fitted anew without the others. So are pairs under constraints: what a
+        pair that is left out explains by single features stays, and need not keep their order.
+        """
+        boosted, everything = judged.boosted, len(judged.order)
+        n = everything if self.plan.asked else min(judged.fewest(), MOST_KEPT)
+        n = n if self.plan.count is None else min(n, self.plan.count)
+        ordered = bool(self._signs[judged.order[n:]].any())
+        if n == everything or not (ordered or self.plan.count is not None):
+            return judged, n, ""
+        as_it_is = everything if ordered else n
+        if boosted.interrupted or boosted.asked_to_stop:
+            return judged, as_it_is, "; the run was stopped, they are not fitted anew"
+        try:
+            again = self.boost(judged.order[:n], "pairs again")
+        except KeyboardInterrupt:  # before the first iteration
+            found = replace(judged, boosted=replace(boosted, interrupted=True))
+            return found, as_it_is, "; the run was stopped, they are not fitted anew"
+        judged = Judged.of(again, self.rows, self.loss)
+        return judged, len(judged.order), ""
+
     @property
-    def most_candidates(self) -> int | None:
-        """How many of the strongest pairs take part in boosting; None: all that there are."""
-        if self.plan.asked and self.plan.count is None:
-            return None
-        return max(MOST_CANDIDATES, self.plan.count or 0)
+    def _signs(self) -> NDArray[np.int8]:
+        """The monotone constraint of each feature, 0 for none."""
+        if self.monotone is None:
+            return np.zeros(self.cuts.n_features, np.int8)
+        return check_constraints(self.monotone, self.cuts.n_features, self.names)
 
     def possible(self) -> Columns:
         """The pairs that may enter; if there are very many, some of them."""
         n_features = self.cuts.n_features
-        useful = np.flatnonzero(self.cuts.n_values + self.cuts.has_missing > 1)
+        n_bins = [np.count_nonzero(self.cuts.weights_of(g)) for g in range(n_features)]
+        useful = np.flatnonzero(np.array(n_bins, np.int64) > 1)
         if self.plan.given is not None:
-            given = some_pairs(self.plan.given, n_features, self.names, "interactions")
+            given = self.plan.given
             self._check_useful(given, useful)
             pairs = allowed_pairs(given, self.together, n_features, self.names)
             if len(pairs) < len(given):
@@ -136,8 +161,9 @@ class PairStage:
             return pairs
         if self.together is not None:
             pairs = pairs_within(check_sets(self.together, n_features, self.names), useful)
-        elif len(useful) * (len(useful) - 1) // 2 > MOST_SCREENED:
-            pairs = draw_pairs(useful, MOST_SCREENED, self.seed)
+            pairs = some_of(pairs, self.plan.screened, self.seed)
+        elif len(useful) * (len(useful) - 1) // 2 > self.plan.screened:
+            pairs = draw_pairs(useful, self.plan.screened, self.seed)
         else:
             pairs = useful[all_pairs(len(useful))]
         if self.plan.asked and (self.plan.count or 1) > len(pairs):
@@ -170,13 +196,9 @@ class PairStage:
     def _check_useful(self, pairs: Columns, useful: NDArray[np.int64]) -> None:
         for g in np.unique(pairs):
             if g not in useful:
-                name = int(g) if self.names is None else str(self.names[g])
-                raise ValueError(
-                    f"interactions has a pair of the feature {name!r}, which has one value only; "
-                    "leave that pair out."
-                )
+                raise ValueError(one_value(self.names, g))
 
-    def boost(self, pairs: Columns) -> Boosted:
+    def boost(self, pairs: Columns, part: str = "pairs") -> Boosted:
         """Boosting that goes on from the curves, with these pairs and every feature by itself."""
         plan, rows = self.plan, self.rows
         family = Pairs(
@@ -198,17 +220,21 @@ class PairStage:
             selection=RandomGroups(min(plan.subset_size, len(pairs))), step=plan.step,
             n_iter=plan.n_iter, learning_rate=plan.learning_rate, start_score=0.0,
             early_stopping=EarlyStopping(plan.patience, plan.tol), engine="direct",
-            random_state=self.seed, n_jobs=self.n_jobs, callbacks=self.listeners,
+            random_state=self.seed, n_jobs=self.n_jobs,
+            callbacks=[listener.of(part) for listener in self.listeners],
             names=self.names, **where,
         )  # fmt: skip
 
 
 def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFit | None:
-    """Fit the pairs of a plan; None: the fit of curves was ended. What came of it is an event."""
+    """Fit the pairs of a plan; None: nothing can be split. What came of it is an event."""
     boosted, plan = done.boosted, job.plan.pairs
     assert plan is not None
     if boosted.interrupted or boosted.asked_to_stop:
-        return None
+        who = "Ctrl-C" if boosted.interrupted else "a callback"
+        found = no_pairs(f"pairs do not enter: {who} stopped the curves")
+        job.plan.events.append(found.event)
+        return found
     given = settings(job, done.way)
     cuts = boosted.prepared.bins()
     assert cuts is not None  # others have no pairs: see `rgboost.training.plan.pair_rules`

@@ -41,6 +41,13 @@ def draw_pairs(features: NDArray[np.int64], n: int, seed: int) -> Columns:
     return np.column_stack([features[g], features[h]])
 
 
+def some_of(pairs: Columns, n: int, seed: int) -> Columns:
+    """n of these pairs, at random; all if there are no more."""
+    if len(pairs) <= n:
+        return pairs
+    return pairs[draw_without_replacement(np.random.default_rng(seed), len(pairs), n, 1)[0]]
+
+
 def some_pairs(
     given: Iterable[Any], n_features: int, names: Sequence[str] | None, parameter: str
 ) -> Columns:

@@ -124,6 +124,14 @@ class Pairs(LearnerFamily):
     def constrained(self, constraints: Any) -> Pairs:
         return replace(self, constraints=constraints)
 
+    def acting_together(self, sets: Any) -> Pairs:
+        if self.interaction_constraints is not None:
+            raise ValueError(
+                "interaction_constraints are given twice, to the estimator and to Pairs; leave out "
+                "one of them."
+            )
+        return replace(self, interaction_constraints=sets)
+
     def prepare(
         self,
         X: Any,
@@ -231,7 +239,6 @@ def make_arrays(
     cells = sizes[pairs[:, 0]] * sizes[pairs[:, 1]]
     total = float(n_rows) if weight is None else float(weight.sum())
     row_weight = usual_weight(weight) if smooth else 0.0
-    exact = weight is None and n_rows < 1 << 24
     return PairArrays(
         codes=codes,
         n_rows=n_rows,
@@ -243,7 +250,7 @@ def make_arrays(
         sign=signs,
         offsets=np.concatenate([[0], np.cumsum(learners)]).astype(np.int64),
         cell_start=np.concatenate([[0], np.cumsum(cells)]).astype(np.int64),
-        weights=np.empty(int(cells.sum()), np.float32 if exact else np.float64),
+        weights=np.empty(int(cells.sum())),
         known=np.zeros(len(pairs), dtype=bool),
         plain=np.all(np.append(kinds == NUMBER, True)[pairs], axis=1, keepdims=True)[:, 0],
         weight=np.empty(0) if weight is None else np.asarray(weight, np.float64),

@@ -135,7 +135,8 @@ def add_tables(model: Any, prepared: Any, tables: Mapping[int, Vector]) -> Any:
     if curves:
         wide = add_curves(model.wide, curves)
         model = ClassStumpModel(wide) if isinstance(model, ClassStumpModel) else wide
-    return with_pairs(model, cuts, pairs)
+    ordered = frozenset(prepared.axes[prepared.arrays.sign != 0].tolist())
+    return with_pairs(model, cuts, pairs, ordered)
 
 
 def _curve(cuts: MixedCuts, g: int, values: Vector) -> Curve:

@@ -120,6 +120,9 @@ class Stumps(LearnerFamily):
     def with_missing(self) -> Stumps:
         return replace(self, expects_missing=True)
 
+    def acting_together(self, sets: Any) -> Stumps:
+        return self  # functions of single features
+
     def with_categorical(self, features: tuple[int, ...]) -> Stumps:
         return replace(self, categorical=features)
 

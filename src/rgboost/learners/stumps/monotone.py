@@ -61,6 +61,9 @@ class Monotone(LearnerFamily):
     def unconstrained(self) -> Stumps:
         return self.stumps
 
+    def acting_together(self, sets: Any) -> Monotone:
+        return self  # functions of single features
+
     def prepare(
         self,
         X: Any,

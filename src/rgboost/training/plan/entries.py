@@ -224,7 +224,9 @@ def _looks_at_all(way: Way) -> bool:
 
 def given_but_idle(case: Case, plan: Plan) -> bool:
     """Whether sets of features that may act together are given, and nothing acts together."""
-    return case.interaction_constraints is not None and plan.pairs is None
+    sets, learner = case.interaction_constraints, case.learner
+    alone = not isinstance(learner, LearnerFamily) or learner.acting_together(sets) is learner
+    return sets is not None and plan.pairs is None and alone
 
 
 def _plain(value: Any) -> Any:

@@ -187,6 +187,8 @@ class Facts:
     """Why there can be one run only: it goes on with another, or a callback looks at one."""
     engine_before: str | None = None
     """The engine of the run to go on with."""
+    empty_columns: int = 0
+    """Columns of sparse rows that store nothing and are left out; ``features`` are the others."""
     names: Sequence[str] | None = field(default=None, repr=False)
     sample_rows: int | None = None
     """Of rows that are read piece by piece, how many were looked at one by one, as a sample. None:

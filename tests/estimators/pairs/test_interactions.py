@@ -8,8 +8,9 @@ import scipy.sparse
 import rgboost
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.callbacks import Checkpoint
+from rgboost.data.mixed_bins import encode_mixed
 from rgboost.learners import Pairs, Stumps
-from rgboost.theory import certificate
+from rgboost.theory import RecordCertificates, StopAtGap, certificate
 
 
 def rows(n=2500, p=4, seed=0, noise=0.3):
@@ -123,6 +124,38 @@ def test_tables_are_purified(classes):
     np.testing.assert_array_equal(score, model.model_.score(rows_))
     assert sum(model.term_importances_) == pytest.approx(1.0)
     assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+def test_weighted_tables_are_purified_and_leave_scores_as_they_are(monkeypatch):
+    """Missing values and categories have bins as others have; weights of very different size."""
+    from rgboost.learners.pairs import tables
+
+    made, with_pairs = [], tables.with_pairs
+
+    def watch(model, cuts, pairs, ordered=()):
+        made.append((model, cuts, pairs, with_pairs(model, cuts, pairs, ordered)))
+        return made[-1][-1]
+
+    monkeypatch.setattr(tables, "with_pairs", watch)
+    X, y = frame(n=2500)
+    X.loc[::9, "town"] = None
+    weight = 10 ** np.random.default_rng(1).uniform(-3, 2, len(y))
+    model = RGBMRegressor(interactions=4, random_state=0).fit(X, y, sample_weight=weight)
+    pairs, inside = model.model_.wide.pairs, model._check_rows(X)
+    for j, (g, h) in enumerate(pairs.features):
+        table, weights = pairs.table(j), pairs.weights_of(j)
+        cells = np.zeros(pairs.shape(j))
+        np.add.at(cells, (pairs.bins(j, 0, inside[:, g]), pairs.bins(j, 1, inside[:, h])), weight)
+        np.testing.assert_allclose(cells, weights, rtol=1e-9, atol=1e-9)
+        for axis in (0, 1):
+            own = weights.sum(axis=axis)
+            means = (table * weights).sum(axis=axis)[own > 0] / own[own > 0]
+            assert np.abs(means).max() < 1e-10 * np.abs(table).max()
+    base, cuts, raws, pure = made[-1]
+    codes = encode_mixed(inside, cuts, 1)[:, : len(y)]
+    expected = base.score(inside) + sum(raw.table[codes[raw.g], codes[raw.h]] for raw in raws)
+    close = {"rtol": 0, "atol": 1e-12 * np.abs(expected).max()}
+    np.testing.assert_allclose(pure.score(inside), expected, **close)
 
 
 def test_two_classes_and_weights():
@@ -290,7 +323,7 @@ def test_the_curves_stay_if_pairs_come_to_nothing(fault, monkeypatch):
 
 def test_pairs_that_take_too_much_memory(monkeypatch):
     X, y = rows(n=600)
-    monkeypatch.setattr("rgboost.training.plan.pair_rules.BYTES_OF_PAIR_ROW", 1 << 30)
+    monkeypatch.setattr("rgboost.training.plan.pair_memory.BYTES_OF_PAIR_ROW", 1 << 30)
     plan = RGBMRegressor().plan(X, y)
     assert plan["interactions"].value == 0
     assert "more memory" in plan["interactions"].why
@@ -359,6 +392,8 @@ REASONS = [
     ({"learner": Stumps()}, "family of weak-learners"),
     ({"warm_start": True}, "warm_start"),
     ({"callbacks": [Checkpoint("nowhere.npz")]}, "Checkpoint"),
+    ({"callbacks": [StopAtGap(1e-3)]}, "StopAtGap"),
+    ({"callbacks": [RecordCertificates(at=[5])]}, "RecordCertificates"),
     ({"max_iter": "cv", "ensemble": False}, "cross-validation"),
     ({"engine": "gram"}, "statistics"),
     ({"selection": "groups", "feature_weights": [1, 1, 0, 1]}, "feature_weights"),
@@ -373,6 +408,18 @@ def test_what_does_not_go_together(settings, told):
     assert told in plan["interactions"].why
     with pytest.raises(ValueError, match="interactions=3 cannot be had here"):
         RGBMRegressor(interactions=3, **settings).fit(X, y)
+
+
+def test_a_run_that_goes_on_has_no_pairs(tmp_path):
+    X, y = rows(n=500)
+    path = tmp_path / "state.npz"
+    model = RGBMRegressor(max_iter=10, random_state=0, callbacks=[Checkpoint(path, every=0)])
+    model.fit(X, y)
+    plan = RGBMRegressor(random_state=0).plan(X, y, resume=path)
+    assert plan["interactions"].value == 0
+    assert "resume goes on with one run" in plan["interactions"].why
+    with pytest.raises(ValueError, match="interactions=3 cannot be had here: resume"):
+        RGBMRegressor(interactions=3, random_state=0).fit(X, y, resume=path)
 
 
 WRONG = [

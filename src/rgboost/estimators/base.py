@@ -19,7 +19,7 @@ from .._core.team import check_n_jobs
 from .._core.validation import check_count
 from ..data.input import InputSchema
 from ..engines.problem import with_offset
-from ..learners import LearnerFamily, Stumps, constrained
+from ..learners import LearnerFamily, Stumps, Trees, constrained
 from ..learners.base import Additive
 from ..losses import Loss
 from ..training import LogProgress, ProgressBar, RunState, Trace
@@ -280,17 +280,22 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
         """The weak-learners that boosting chooses from: those that the constraints allow."""
         family: Any = self.learner
         if not isinstance(family, LearnerFamily):
-            family = Stumps(
+            shared: dict[str, Any] = dict(
                 max_bins=way.max_bins,
-                binning=self.binning,  # type: ignore[arg-type]
-                min_weight_fraction_leaf=way.min_weight_fraction_leaf,
+                binning=self.binning,
                 smooth=True,
                 min_frequency=LEAST_ROWS_OF_CATEGORY,
                 max_categories=MOST_CATEGORIES,
             )
+            family = Trees(**shared)
+            if self.learner == "stumps":
+                least = way.min_weight_fraction_leaf
+                family = Stumps(**shared, min_weight_fraction_leaf=least)
         categorical = np.flatnonzero(self.input_.categorical)
         if len(categorical):
             family = family.with_categorical(tuple(categorical.tolist()))
+        if self.interaction_constraints is not None:
+            family = family.together(self.interaction_constraints)
         if self.monotone_constraints is None:
             return family
         return constrained(family, self.monotone_constraints)

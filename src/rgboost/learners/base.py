@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..data.mixed_bins import MixedCuts
 from ..model import Coverage, Path
-from ..selection import Layout
+from ..selection import Layout, SelectionRule
 
 
 def sums_obstacle(
@@ -76,6 +76,9 @@ class Prepared(ABC):
     most_bins: int = 0
     """Bins of the feature that has most of them, those of missing values included."""
 
+    additive: bool = True
+    """Whether models are sums of functions that can be shown, of one or two features each."""
+
     set_bytes: int = 0
     """Bytes that `kernels.note_set` writes."""
 
@@ -109,6 +112,10 @@ class Prepared(ABC):
         with the weak-learners ``held`` on them; None if they do."""
         return sums_obstacle(stumps=False)
 
+    def selection_obstacle(self, selection: SelectionRule) -> str | None:
+        """Why subsets J cannot be drawn by this rule; None if they can."""
+        return None
+
     def on_some_rows(
         self, rows: NDArray[np.int64], weight: NDArray[np.float64] | None, others: NDArray[np.int64]
     ) -> tuple[Any, Any]:
@@ -131,7 +138,7 @@ class Prepared(ABC):
     """Rows that a search of `searcher` looks at, the next ones every time; None: all. Rows are then
     in a random order."""
 
-    def leaves_of(self, arrays: Any, choice: Any) -> NDArray[np.uint8]:
+    def leaves_of(self, arrays: Any, choice: Any, team: Any) -> NDArray[np.uint8]:
         """The leaf of every row of ``arrays``."""
         raise NotImplementedError(f"{type(self).__name__} has no leaves")
 
@@ -180,6 +187,12 @@ class LearnerFamily(ABC):
     knows_folds: ClassVar[bool] = False
     """Whether `Prepared.on_some_rows` is there: for cross-validation and means of several runs."""
 
+    additive: ClassVar[bool] = True
+    """Whether the model is a sum of functions that can be shown, of one or two features each."""
+
+    keeps_order: ClassVar[bool] = False
+    """Whether monotone constraints hold whatever values a step rule gives to leaves."""
+
     @abstractmethod
     def prepare(
         self,
@@ -216,9 +229,13 @@ class LearnerFamily(ABC):
     def constrained(self, constraints: Any) -> LearnerFamily:
         """The family under monotone constraints."""
         raise ValueError(
-            f"monotone_constraints need stumps or pairs, and the learner is {self!r}; use "
+            f"monotone_constraints need stumps, pairs or trees, and the learner is {self!r}; use "
             "learner='stumps' or monotone_constraints=None."
         )
+
+    def together(self, sets: Any) -> LearnerFamily:
+        """The family where only features of one of these sets act together; here none do."""
+        return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LearnerFamily:
         return self  # families do not change, and a dictionary may be large

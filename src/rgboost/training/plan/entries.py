@@ -166,6 +166,8 @@ def no_effect(name: str, case: Case, plan: Plan, decides: Callable[[str, Any], b
         return None if one else "there is one run in any case"
     if name == "early_stopping" and case.early_stopping != "auto" and judged_by_folds:
         return None if decides(name, "auto") else "cross-validation tells when to stop"
+    if name == "min_weight_fraction_leaf" and case.is_trees:
+        return "trees have min_samples_leaf"
     if name in ("max_bins", "binning", "min_weight_fraction_leaf"):
         if isinstance(case.learner, LearnerFamily):
             return "the learner has its own"
@@ -205,7 +207,8 @@ def _looks_at_all(way: Way) -> bool:
 
 def given_but_idle(case: Case, plan: Plan) -> bool:
     """Whether sets of features that may act together are given, and nothing acts together."""
-    return case.interaction_constraints is not None and plan.pairs is None
+    idle = plan.pairs is None and not case.is_trees
+    return case.interaction_constraints is not None and idle
 
 
 def _plain(value: Any) -> Any:

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 import rgboost
 from rgboost import Dictionary, RGBMClassifier, RGBMRegressor, Stumps, Trace
-from rgboost.learners import Monotone, Pairs
+from rgboost.learners import Monotone, Pairs, Trees
 from rgboost.losses import (
     AbsoluteError,
     Exponential,

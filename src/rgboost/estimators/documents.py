@@ -8,8 +8,9 @@ _PARAMETERS = """
     loss : str or Loss
         {losses}
         or an object of `rgboost.losses`, also one of your own.
-    learner : "stumps" or LearnerFamily
-        ``"stumps"`` are `Stumps` with free leaves, ``max_bins`` and ``binning``; or a family
+    learner : "stumps", "trees" or LearnerFamily
+        ``"stumps"`` are `Stumps` with free leaves, ``max_bins`` and ``binning``; ``"trees"`` are
+        `Trees` of 31 leaves, which often predict better and cannot be shown as curves; or a family
         object of `rgboost.learners`, to which these two do not apply.
     selection : {{"auto", "all", "learners", "group", "groups", "thresholds"}} or SelectionRule
         Which weak-learners an iteration looks at. Types 0 to 3 of the paper: ``"all"``: every one
@@ -20,6 +21,8 @@ _PARAMETERS = """
         ``"thresholds"`` for the mean of several runs (see ``ensemble``) below {MANY_ROWS:,} rows,
         if neither ``subset_size`` nor ``always_features`` is given. With categories or missing
         values both are fitted then, and the one with the smaller loss of held-out rows is kept.
+        Trees have features drawn for each: ``"groups"``, and none of the rules that draw single
+        weak-learners but ``"thresholds"``.
     subset_size : int, float, "sqrt", "all" or "auto"
         t: a count; a fraction, rounded to the nearest integer, at least 1; the integer part of
         the square root; or all. Smaller is faster per iteration and regularises. ``"auto"``: the
@@ -51,7 +54,8 @@ _PARAMETERS = """
         additive model.
     interaction_constraints : list of lists of features, optional
         Features, by name or index, that may act together: a pair is looked at if one of the lists
-        has both of its features. Default: all may.
+        has both of its features; in trees, all that are split on the way to a leaf are in one of
+        the lists. Default: all may.
     step : {{"auto", "constant", "line-search", "leaf-search", "newton"}} or StepRule
         ``"constant"``: 1/sigma, sigma the smoothness of the loss. ``"line-search"``: the best
         step along the weak-learner. ``"leaf-search"``: the best value for each side of a stump.

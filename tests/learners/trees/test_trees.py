@@ -18,7 +18,7 @@ from rgboost.selection import (
 )
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
 from rgboost.training import RunState, Validation, boost
-from tests.learners.trees_naive import grow
+from tests.learners.trees.naive import grow
 
 
 def made(n=160, p=3, seed=0, missing=False, bins=6):

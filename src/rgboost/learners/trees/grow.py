@@ -59,7 +59,7 @@ class Work(NamedTuple):
     chunks of rows, and, of both parts of a split, what the best split on each feature gains and its
     number."""
 
-    rows: NDArray[np.int32]
+    rows: NDArray[np.uint32]
     side: NDArray[np.uint8]
     values: NDArray[np.float64]
     histograms: NDArray[np.float64]

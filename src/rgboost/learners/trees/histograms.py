@@ -138,7 +138,7 @@ def sum_rows(arrays, looked, rank, step, rows, values, total, size, sums):
             sums[size * looked.start[j] : size * looked.start[j + 1]] = 0.0
             if b < n_words:
                 starts[b, k] = looked.start[j]
-    tile = np.empty((n_words, min(TILE, rows.shape[0])), np.uint64)
+    tile = np.empty((n_words, TILE + BYTES), np.uint64)  # a power of two would share cache lines
     for lo in range(0, rows.shape[0], TILE):
         now, mine = rows[lo : lo + TILE], values[size * lo :]
         gather_words(looked.words, now, rank, step, tile)

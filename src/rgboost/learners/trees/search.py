@@ -64,7 +64,7 @@ class TreeSearch:
         self._work: Work | None = None
         self._tree = empty_tree(max_leaf_nodes - 1)
         self._leaf = np.empty(arrays.n_rows, np.uint8)
-        self._every_row = np.arange(arrays.n_rows, dtype=np.int32)
+        self._every_row = np.arange(arrays.n_rows, dtype=np.uint32)
 
     def __call__(self, residual: Vector, subsets: Subsets, m: int, team: Team) -> TreeChoice:
         """The choice of iteration m."""
@@ -105,7 +105,7 @@ class TreeSearch:
         first, last = (subsets.first[start], subsets.first[stop]) if stop > start else (0, 0)
         return np.unique(columns), subsets.learners[first:last]
 
-    def _rows(self) -> NDArray[np.int32]:
+    def _rows(self) -> NDArray[np.uint32]:
         """The rows that the tree is looked for on: a share of them, others at every iteration."""
         self.done += 1
         if self.subsample == 1.0:
@@ -113,7 +113,7 @@ class TreeSearch:
         n = max(1, round(self.subsample * self.arrays.n_rows))
         rng = np.random.default_rng([self.seed, self.done])
         drawn = rng.permutation(self.arrays.n_rows)[:n]
-        return np.sort(drawn).astype(np.int32)
+        return np.sort(drawn).astype(np.uint32)
 
     def _ready(self, looked: Looked, team: Team) -> Work:
         """Memory for histograms of these features."""
@@ -123,7 +123,7 @@ class TreeSearch:
         if work is None or work.histograms.shape[1] < size * n_bins:
             chunks = row_chunks(n_rows)
             work = self._work = Work(
-                rows=np.empty((2, n_rows), np.int32),
+                rows=np.empty((2, n_rows), np.uint32),
                 side=np.empty(n_rows, np.uint8),
                 values=np.empty(size * n_rows),
                 histograms=np.empty((max(1, self.max_leaf_nodes - 1), size * n_bins)),

@@ -290,11 +290,11 @@ def count_left(arrays, column, work, leaves, q, seat, goal):
         bins = arrays.bins[BYTES * arrays.block[column] + arrays.lane[column]]
         for k in range(rows.shape[0]):
             side[k] = left[bins[rows[k]]]
-            count += np.int64(side[k])
+            count += int(side[k])
     else:
         for k in range(rows.shape[0]):
             side[k] = left[bin_of(arrays, column, rows[k])]
-            count += np.int64(side[k])
+            count += int(side[k])
     work.counts[seat.rank] = count
     goal = wait_for_all(seat, goal)
     return work.counts[: seat.size].sum(), goal

@@ -38,8 +38,8 @@ def some_models():
         (RGBMRegressor(loss=Ridged(Huber(0.5), 0.1), max_iter=5).fit(X, y), X),
         (add_pairs(mixed, frame, pairs, max_bins=8), frame),
         (add_pairs(several, frame, pairs, max_bins=8), frame),
-        (RGBMRegressor(max_iter=6, learner=small, selection="groups").fit(X, y), X),
-        (RGBMRegressor(max_iter=6, learner="trees").fit(frame, effect), frame),
+        (RGBMRegressor(max_iter=6, learner=small, selection="all").fit(X, y), X),
+        (RGBMRegressor(max_iter=6, learner="trees", random_state=0).fit(frame, effect), frame),
         (RGBMClassifier(max_iter=6, learner=small, selection="all").fit(frame, classes), frame),
     ]
 

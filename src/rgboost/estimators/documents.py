@@ -27,7 +27,7 @@ _PARAMETERS = """
         t: a count; a fraction, rounded to the nearest integer, at least 1; the integer part of
         the square root; or all. Smaller is faster per iteration and regularises. ``"auto"``: the
         square root; with ``selection="thresholds"`` half that of the number of features, or one
-        for every {ROWS_PER_THRESHOLD} rows, whichever is more.
+        for every {ROWS_PER_THRESHOLD} rows, whichever is more. Trees: {SHARE_OF_FEATURES:g} of all.
     groups : list of lists of features, optional
         A partition of the features by index or name. Default: every feature is a group.
     feature_weights : dict or array-like, optional
@@ -69,7 +69,7 @@ _PARAMETERS = """
         the squared loss and ``selection="thresholds"``; for a single run of two classes
         {STEPS_OF_TWO_CLASSES:g} from {ROWS_OF_TWO_CLASSES:,} rows on, where the step 1/sigma is
         small already; and for several classes {STEPS_OF_CLASSES:g}, or {LONG_STEPS_OF_CLASSES:g}
-        from {MANY_ROWS:,} rows on.
+        from {MANY_ROWS:,} rows on. Trees: {STEPS_OF_TREES:g}.
     max_iter : int, "auto" or "cv"
         Number of iterations, at most. ``"cv"``: as many as have the smallest loss in
         cross-validation with ``cv`` folds, at most {MOST_ITERATIONS:,}, or {MOST_ROUNDS:,} of a
@@ -106,7 +106,7 @@ _PARAMETERS = """
     n_iter_no_change : int or "auto"
         How many iterations to wait for the validation loss to fall. ``"auto"``: {PATIENCE},
         and {PATIENCE_OF_MEAN} for means of several runs from {MANY_ROWS:,} rows on; or
-        {WAIT:g}/``learning_rate`` if that is more.
+        {WAIT:g}/``learning_rate`` if that is more. Trees: {PATIENCE_OF_TREES}.
     tol : float
         The smallest relative fall of the validation loss that counts.
     max_bins : int, None, "auto" or "paper"

@@ -10,7 +10,7 @@ _PARAMETERS = """
         or an object of `rgboost.losses`, also one of your own.
     learner : "stumps", "trees" or LearnerFamily
         ``"stumps"`` are `Stumps` with free leaves, ``max_bins`` and ``binning``; ``"trees"`` are
-        `Trees` of 31 leaves, which often predict better and cannot be shown as curves; or a family
+        `Trees`, which often predict better and cannot be shown as curves; or a family
         object of `rgboost.learners`, to which these two do not apply.
     selection : {{"auto", "all", "learners", "group", "groups", "thresholds"}} or SelectionRule
         Which weak-learners an iteration looks at. Types 0 to 3 of the paper: ``"all"``: every one

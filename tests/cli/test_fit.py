@@ -470,3 +470,17 @@ def test_pairs_are_named(rgboost, tmp_path):
     assert found["pairs"] == ["a x b"]
     assert set(found["terms"]) <= {"a", "b", "c", "a x b"}
     assert "pairs" not in json.loads(rgboost(*asked, "--interactions", "0", "--json").out)
+
+
+def test_trees(rgboost, train, tmp_path):
+    done = rgboost("fit", train, "--target", "y", "--out", tmp_path / "m", "--learner", "trees",
+                   "--max-iter", 20, "--interaction-constraints", '[["a"], ["b"]]')  # fmt: skip
+    assert done.code == 0, done.err
+    assert "most important" in done.out
+    told = rgboost("info", tmp_path / "m").out
+    assert "trees" in told
+    shown = rgboost("explain", tmp_path / "m", "--out", tmp_path / "page.html")
+    assert shown.code != 0
+    assert "sum of trees" in shown.err
+    done = rgboost("predict", tmp_path / "m", train, "--out", tmp_path / "found.csv")
+    assert done.code == 0, done.err

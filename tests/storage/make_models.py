@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost.learners import Trees
 from rgboost.losses import Huber, Ridged
 
 from ..pairs import add_pairs
@@ -14,7 +15,7 @@ from ..pairs import add_pairs
 @cache
 def some_models():
     """(model, rows): numbers, two classes, categories and missing values, three classes, both,
-    objects, pairs, pairs and three classes."""
+    objects, pairs, pairs and three classes; trees of all that."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = X[:, 0] + np.sin(3 * X[:, 1])
@@ -25,6 +26,7 @@ def some_models():
     effect = y + np.arange(60) % 4 + 3.0 * (np.arange(60) % 3)
     classes = np.array(["low", "middle", "high"])[np.digitize(y, [-0.5, 0.5])]
     pairs = dict.fromkeys([(0, 1), (0, 2), (1, 2)], "random")
+    small = Trees(max_leaf_nodes=5, min_samples_leaf=4)
     mixed = RGBMRegressor(max_iter=12, selection="all", max_bins=8).fit(frame, effect)
     several = RGBMClassifier(max_iter=12, selection="all", max_bins=8).fit(frame, classes)
     return [
@@ -36,6 +38,9 @@ def some_models():
         (RGBMRegressor(loss=Ridged(Huber(0.5), 0.1), max_iter=5).fit(X, y), X),
         (add_pairs(mixed, frame, pairs, max_bins=8), frame),
         (add_pairs(several, frame, pairs, max_bins=8), frame),
+        (RGBMRegressor(max_iter=6, learner=small, selection="all").fit(X, y), X),
+        (RGBMRegressor(max_iter=6, learner="trees", random_state=0).fit(frame, effect), frame),
+        (RGBMClassifier(max_iter=6, learner=small, selection="all").fit(frame, classes), frame),
     ]
 
 

@@ -8,7 +8,8 @@ import rgboost
 from .make_models import some_models
 from .test_round_trip import assert_same, stored_and_loaded
 
-WITH_PAIRS = [(model, rows) for model, rows in some_models() if model.model_.wide.pairs is not None]
+CURVES = [(model, rows) for model, rows in some_models() if hasattr(model.model_, "wide")]
+WITH_PAIRS = [(model, rows) for model, rows in CURVES if model.model_.wide.pairs is not None]
 
 
 @pytest.mark.parametrize(("model", "rows"), WITH_PAIRS, ids=["one score", "three classes"])

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 import rgboost
 from rgboost import Dictionary, RGBMClassifier, RGBMRegressor, Stumps, Trace
-from rgboost.learners import Monotone, Pairs
+from rgboost.learners import Monotone, Pairs, Trees
 from rgboost.losses import (
     AbsoluteError,
     Exponential,
@@ -285,6 +285,7 @@ OBJECTS = [
     ConstantStep(), ConstantStep(1 / 3), LineSearch(), LeafSearch(), NewtonStep(2.0), NewtonGain(),
     Stumps("signed", None, "hybrid", (1, 2)), Monotone(Stumps(), {"a": 1}),
     Pairs([("a", 1)], stumps=True, max_bins=9, constraints={"a": 1}),
+    Trees(7, 3, 5, 0.5, 0.9, categorical=(1,), interaction_constraints=[["a", 1]]),
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Eight numbers that are added at once.
+"""Eight numbers, or two, that are added at once.
 
 The compiler makes vectors of loops, not of eight additions in a row, and a loop of eight is
 unrolled before it looks. So the vector is asked for.
@@ -21,25 +21,43 @@ def add_lanes(values: Any, i: int, sums: Any, j: int) -> None:
     sums[b : b + LANES] += values[a : a + LANES]
 
 
-@intrinsic
-def _add_vector(typing_context, values, i, sums, j):
-    vector = ir.VectorType(ir.DoubleType(), LANES)
+def add_pair(values: Any, i: int, sums: Any, j: int) -> None:
+    """Add the i-th two of some values to the j-th two of some sums, in double precision."""
+    a, b = 2 * int(i), 2 * int(j)
+    sums[b : b + 2] += values[a : a + 2]
 
-    def codegen(context, builder, signature, args):
-        def place(array, number, kind):
-            data = context.make_array(kind)(context, builder, array).data
-            first = builder.mul(number, ir.Constant(number.type, LANES))
-            return builder.bitcast(builder.gep(data, [first]), vector.as_pointer())
 
-        source = place(args[0], args[1], signature.args[0])
-        target = place(args[2], args[3], signature.args[2])
-        total = builder.fadd(builder.load(target, align=8), builder.load(source, align=8))
-        builder.store(total, target, align=8)
-        return context.get_dummy_value()
+def _adder(lanes: int) -> Any:
+    """``(values, i, sums, j)``: add the i-th vector of some values to the j-th of some sums."""
+    vector = ir.VectorType(ir.DoubleType(), lanes)
 
-    return types.void(values, types.int64, sums, types.int64), codegen
+    @intrinsic
+    def add_vector(typing_context, values, i, sums, j):
+        def codegen(context, builder, signature, args):
+            def place(array, number, kind):
+                data = context.make_array(kind)(context, builder, array).data
+                first = builder.mul(number, ir.Constant(number.type, lanes))
+                return builder.bitcast(builder.gep(data, [first]), vector.as_pointer())
+
+            source = place(args[0], args[1], signature.args[0])
+            target = place(args[2], args[3], signature.args[2])
+            total = builder.fadd(builder.load(target, align=8), builder.load(source, align=8))
+            builder.store(total, target, align=8)
+            return context.get_dummy_value()
+
+        return types.void(values, types.int64, sums, types.int64), codegen
+
+    return add_vector
+
+
+_add_eight, _add_two = _adder(LANES), _adder(2)
 
 
 @overload(add_lanes, inline="always")
-def _compiled(values, i, sums, j):
-    return lambda values, i, sums, j: _add_vector(values, i, sums, j)
+def _eight(values, i, sums, j):
+    return lambda values, i, sums, j: _add_eight(values, i, sums, j)
+
+
+@overload(add_pair, inline="always")
+def _two(values, i, sums, j):
+    return lambda values, i, sums, j: _add_two(values, i, sums, j)

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from .._core.team import check_n_jobs
 from .._core.validation import check_count
 from ..data.input import InputSchema
-from ..learners import LearnerFamily, Stumps, constrained
+from ..learners import LearnerFamily, Stumps, Trees, constrained
 from ..learners.base import Additive
 from ..losses import Loss
 from ..training import LogProgress, ProgressBar, RunState, Trace
@@ -278,14 +278,17 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         """The weak-learners that boosting chooses from: those that the constraints allow."""
         family: Any = self.learner
         if not isinstance(family, LearnerFamily):
-            family = Stumps(
+            shared: dict[str, Any] = dict(
                 max_bins=way.max_bins,
-                binning=self.binning,  # type: ignore[arg-type]
-                min_weight_fraction_leaf=way.min_weight_fraction_leaf,
+                binning=self.binning,
                 smooth=True,
                 min_frequency=LEAST_ROWS_OF_CATEGORY,
                 max_categories=MOST_CATEGORIES,
             )
+            family = Trees(**shared)
+            if self.learner == "stumps":
+                least = way.min_weight_fraction_leaf
+                family = Stumps(**shared, min_weight_fraction_leaf=least)
         categorical = np.flatnonzero(self.input_.categorical)
         if len(categorical):
             family = family.with_categorical(tuple(categorical.tolist()))

@@ -84,7 +84,8 @@ def best_mean(job: Job, settings: Callable[[Job, Way], Settings]) -> Done:
 def _mean(job: Job, way: Way, settings: Settings) -> Boosted:
     """The mean of the folds' models."""
     folds = with_folds(job, settings)
-    if way.engine == "direct" and scipy.sparse.issparse(folds["X"]):
+    by_column = folds["learner"].by_statistics  # stumps, on rows side by side
+    if way.engine == "direct" and by_column and scipy.sparse.issparse(folds["X"]):
         folds["X"] = folds["X"].toarray()
     if way.newton:
         folds["step"] = NewtonGain()

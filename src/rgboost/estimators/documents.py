@@ -8,8 +8,9 @@ _PARAMETERS = """
     loss : str or Loss
         {losses}
         or an object of `rgboost.losses`, also one of your own.
-    learner : "stumps" or LearnerFamily
-        ``"stumps"`` are `Stumps` with free leaves, ``max_bins`` and ``binning``; or a family
+    learner : "stumps", "trees" or LearnerFamily
+        ``"stumps"`` are `Stumps` with free leaves, ``max_bins`` and ``binning``; ``"trees"`` are
+        `Trees`, which often predict better and cannot be shown as curves; or a family
         object of `rgboost.learners`, to which these two do not apply.
     selection : {{"auto", "all", "learners", "group", "groups", "thresholds"}} or SelectionRule
         Which weak-learners an iteration looks at. Types 0 to 3 of the paper: ``"all"``: every one
@@ -20,11 +21,13 @@ _PARAMETERS = """
         ``"thresholds"`` for the mean of several runs (see ``ensemble``) below {MANY_ROWS:,} rows,
         if neither ``subset_size`` nor ``always_features`` is given. With categories or missing
         values both are fitted then, and the one with the smaller loss of held-out rows is kept.
+        Trees have features drawn for each: ``"groups"``, and none of the rules that draw single
+        weak-learners but ``"thresholds"``.
     subset_size : int, float, "sqrt", "all" or "auto"
         t: a count; a fraction, rounded to the nearest integer, at least 1; the integer part of
         the square root; or all. Smaller is faster per iteration and regularises. ``"auto"``: the
         square root; with ``selection="thresholds"`` half that of the number of features, or one
-        for every {ROWS_PER_THRESHOLD} rows, whichever is more.
+        for every {ROWS_PER_THRESHOLD} rows, whichever is more. Trees: {SHARE_OF_FEATURES:g} of all.
     groups : list of lists of features, optional
         A partition of the features by index or name. Default: every feature is a group.
     feature_weights : dict or array-like, optional
@@ -51,7 +54,8 @@ _PARAMETERS = """
         these pairs, by name or index. 0: a strictly additive model.
     interaction_constraints : list of lists of features, optional
         Features, by name or index, that may act together: a pair is looked at if one of the lists
-        has both of its features. Default: all may.
+        has both of its features; in trees, all that are split on the way to a leaf are in one of
+        the lists. Default: all may.
     step : {{"auto", "constant", "line-search", "leaf-search", "newton"}} or StepRule
         ``"constant"``: 1/sigma, sigma the smoothness of the loss. ``"line-search"``: the best
         step along the weak-learner. ``"leaf-search"``: the best value for each side of a stump.
@@ -65,7 +69,7 @@ _PARAMETERS = """
         the squared loss and ``selection="thresholds"``; for a single run of two classes
         {STEPS_OF_TWO_CLASSES:g} from {ROWS_OF_TWO_CLASSES:,} rows on, where the step 1/sigma is
         small already; and for several classes {STEPS_OF_CLASSES:g}, or {LONG_STEPS_OF_CLASSES:g}
-        from {MANY_ROWS:,} rows on.
+        from {MANY_ROWS:,} rows on. Trees: {STEPS_OF_TREES:g}.
     max_iter : int, "auto" or "cv"
         Number of iterations, at most. ``"cv"``: as many as have the smallest loss in
         cross-validation with ``cv`` folds, at most {MOST_ITERATIONS:,}, or {MOST_ROUNDS:,} of a
@@ -102,7 +106,7 @@ _PARAMETERS = """
     n_iter_no_change : int or "auto"
         How many iterations to wait for the validation loss to fall. ``"auto"``: {PATIENCE},
         and {PATIENCE_OF_MEAN} for means of several runs from {MANY_ROWS:,} rows on; or
-        {WAIT:g}/``learning_rate`` if that is more.
+        {WAIT:g}/``learning_rate`` if that is more. Trees: {PATIENCE_OF_TREES}.
     tol : float
         The smallest relative fall of the validation loss that counts.
     max_bins : int, None, "auto" or "paper"

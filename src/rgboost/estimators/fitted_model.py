@@ -77,8 +77,13 @@ class FittedModelMixin:
         two classes, sd_g^2 is the sum of that over the classes. Missing values and categories count
         like other values. A feature that the model does not use has importance 0. If it uses none,
         all are 0.
+
+        Trees are no sum of such functions: with them it is the share of the feature in all that
+        splits gained when they were chosen.
         """
-        return self._terms().importances
+        check_is_fitted(self)
+        own = getattr(self.model_, "importances", None)
+        return self._terms().importances if own is None else own()
 
     @property
     def term_importances_(self) -> NDArray[np.float64]:

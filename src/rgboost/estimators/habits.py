@@ -10,7 +10,10 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_STUMPS = "leave it out: the weak-learners are stumps, trees with two leaves"
+_STUMPS = (
+    "leave it out: the weak-learners are stumps, trees with two leaves; larger ones are "
+    "learner=Trees(...) of rgboost.learners"
+)
 _VALIDATION = "use X_val and y_val of fit"
 
 _REMEDIES: dict[str, tuple[str, ...]] = {

@@ -63,10 +63,7 @@ class GlobalExplanation:
     ) -> GlobalExplanation:
         """From the tables of a fitted model; ``labels[g]`` are those of feature g's categories."""
         if coverage is None:
-            raise TypeError(
-                "Only models of stumps have shape functions; this one is a combination of a "
-                "dictionary's columns, see model_.coef."
-            )
+            raise TypeError(f"Only models of stumps have shape functions; {model.no_functions}")
         classes = classes if np.ndim(model.intercept) else None
         functions = tuple(
             ShapeFunction(

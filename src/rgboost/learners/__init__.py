@@ -4,5 +4,25 @@ from .base import LearnerFamily
 from .dictionary import Dictionary
 from .pairs import Pairs
 from .stumps import Monotone, Stumps, constrained
+from .trees import Trees
 
-__all__ = ["Dictionary", "LearnerFamily", "Monotone", "Pairs", "Stumps", "constrained"]
+NAMED: dict[str, LearnerFamily] = {"stumps": Stumps(), "trees": Trees()}
+"""Families that a parameter may name; the estimators set their bins."""
+
+
+def family_of(learner: str | LearnerFamily) -> LearnerFamily:
+    """The family of that name, or the family itself."""
+    return learner if isinstance(learner, LearnerFamily) else NAMED[learner]
+
+
+__all__ = [
+    "NAMED",
+    "Dictionary",
+    "LearnerFamily",
+    "Monotone",
+    "Pairs",
+    "Stumps",
+    "Trees",
+    "constrained",
+    "family_of",
+]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..data.mixed_bins import MixedCuts
 from ..model import Coverage, Path
-from ..selection import Layout
+from ..selection import Layout, SelectionRule
 
 
 def sums_obstacle(
@@ -76,6 +76,9 @@ class Prepared(ABC):
     most_bins: int = 0
     """Bins of the feature that has most of them, those of missing values included."""
 
+    additive: bool = True
+    """Whether models are sums of functions that can be shown, of one or two features each."""
+
     set_bytes: int = 0
     """Bytes that `kernels.note_set` writes."""
 
@@ -115,6 +118,10 @@ class Prepared(ABC):
         with the weak-learners ``held`` on them; None if they do."""
         return sums_obstacle(stumps=False)
 
+    def selection_obstacle(self, selection: SelectionRule) -> str | None:
+        """Why subsets J cannot be drawn by this rule; None if they can."""
+        return None
+
     def on_some_rows(
         self, rows: NDArray[np.int64], weight: NDArray[np.float64] | None, others: NDArray[np.int64]
     ) -> tuple[Any, Any]:
@@ -137,7 +144,7 @@ class Prepared(ABC):
     """Rows that a search of `searcher` looks at, the next ones every time; None: all. Rows are then
     in a random order."""
 
-    def leaves_of(self, arrays: Any, choice: Any) -> NDArray[np.uint8]:
+    def leaves_of(self, arrays: Any, choice: Any, team: Any) -> NDArray[np.uint8]:
         """The leaf of every row of ``arrays``."""
         raise NotImplementedError(f"{type(self).__name__} has no leaves")
 
@@ -186,6 +193,12 @@ class LearnerFamily(ABC):
     knows_folds: ClassVar[bool] = False
     """Whether `Prepared.on_some_rows` is there: for cross-validation and means of several runs."""
 
+    additive: ClassVar[bool] = True
+    """Whether the model is a sum of functions that can be shown, of one or two features each."""
+
+    keeps_order: ClassVar[bool] = False
+    """Whether monotone constraints hold whatever values a step rule gives to leaves."""
+
     @abstractmethod
     def prepare(
         self,
@@ -222,7 +235,7 @@ class LearnerFamily(ABC):
     def constrained(self, constraints: Any) -> LearnerFamily:
         """The family under monotone constraints."""
         raise ValueError(
-            f"monotone_constraints need stumps or pairs, and the learner is {self!r}; use "
+            f"monotone_constraints need stumps, pairs or trees, and the learner is {self!r}; use "
             "learner='stumps' or monotone_constraints=None."
         )
 
@@ -230,8 +243,8 @@ class LearnerFamily(ABC):
         """The family of functions of features that one of these sets has all of."""
         raise ValueError(
             f"interaction_constraints need pairs, or learners of single features, and the learner "
-            f"is {self!r}; use a family that knows them, such as rgboost.learners.Pairs, or "
-            "interaction_constraints=None."
+            f"is {self!r}; use a family that knows them, such as Pairs or Trees of "
+            "rgboost.learners, or interaction_constraints=None."
         )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LearnerFamily:

@@ -1,4 +1,5 @@
-"""Fitted models: scores for new rows from collapsed tables, not from the path of weak-learners."""
+"""Fitted models: scores for new rows from collapsed tables or from trees, not from the path of
+weak-learners."""
 
 from .class_model import ClassStumpModel
 from .coverage import Coverage
@@ -6,6 +7,7 @@ from .dictionary_model import DictionaryModel
 from .pair_tables import PairTables
 from .path import Path
 from .stump_model import StumpModel
+from .trees import TreesModel
 from .with_pairs import RawPair, with_pairs
 
 __all__ = [
@@ -16,5 +18,6 @@ __all__ = [
     "Path",
     "RawPair",
     "StumpModel",
+    "TreesModel",
     "with_pairs",
 ]

@@ -28,6 +28,8 @@ class DictionaryModel:
     column: NDArray[np.int64] | None
     added: NDArray[np.float64] | None
 
+    no_functions = "this one is a combination of a dictionary's columns, see model_.coef."
+
     @classmethod
     def collapse(
         cls,

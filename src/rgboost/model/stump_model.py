@@ -175,7 +175,7 @@ class StumpModel:
         require(are_starts(self.starts, len(self.cuts)), "model_.starts")
         require(all(ascends(self.cuts[a:b]) for a, b in pairwise(self.starts)), "model_.cuts")
         require(not np.isnan(self.cuts).any(), "model_.cuts")
-        self._check_classes(classes.get("*"), fitted)
+        check_classes(self.intercept, classes.get("*"), fitted)
         if self.categories is not None:
             self.categories.check_stored(fitted, dict(classes))
             apart = not np.isin(self.categories.features, self.features).any()
@@ -193,17 +193,6 @@ class StumpModel:
         else:
             require(by_set is None or not len(by_set), "model_.threshold")
 
-    def _check_classes(self, n_classes: int | None, fitted: Mapping[str, Any]) -> None:
-        """Scores, classes and loss must be for the same number of classes."""
-        found = getattr(fitted["loss_"], "n_classes", None)
-        require(found == n_classes and (n_classes is None or n_classes > 2), "fitted.loss_")
-        for start in (self.intercept, fitted["intercept_"]):
-            require(np.shape(start) == (() if n_classes is None else (n_classes,)), "intercept")
-            require(np.asarray(start).dtype == np.float64, "intercept")
-        labels = fitted.get("classes_")
-        require(labels is None or len(labels) == (n_classes or 2), "fitted.classes_")
-        require(labels is not None or n_classes is None, "fitted.loss_")
-
     def _step(self, m: int, x: NDArray[np.floating]) -> NDArray[np.float64]:
         """What iteration m added."""
         assert self.left is not None
@@ -217,6 +206,18 @@ class StumpModel:
         added = np.where(x <= self.threshold[m], left, right)
         added[np.isnan(x)] = self.when_missing[m]
         return added
+
+
+def check_classes(intercept: Any, n_classes: int | None, fitted: Mapping[str, Any]) -> None:
+    """Scores, classes and loss of a stored model must be for the same number of classes."""
+    found = getattr(fitted["loss_"], "n_classes", None)
+    require(found == n_classes and (n_classes is None or n_classes > 2), "fitted.loss_")
+    for start in (intercept, fitted["intercept_"]):
+        require(np.shape(start) == (() if n_classes is None else (n_classes,)), "intercept")
+        require(np.asarray(start).dtype == np.float64, "intercept")
+    labels = fitted.get("classes_")
+    require(labels is None or len(labels) == (n_classes or 2), "fitted.classes_")
+    require(labels is not None or n_classes is None, "fitted.loss_")
 
 
 def collapse_steps(

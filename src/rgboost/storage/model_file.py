@@ -19,7 +19,7 @@ from .._core.stored import StorageError, require
 from ..data.cuts import MOST_BINS
 from ..data.input import InputSchema
 from ..losses import Loss
-from ..model import ClassStumpModel, Coverage, StumpModel
+from ..model import ClassStumpModel, Coverage, StumpModel, TreesModel
 from ..training import Trace
 from ..training.plan import Plan
 from .container import read_container, write_container
@@ -98,9 +98,9 @@ FITTED: dict[str, Fitted] = {
     "has_offset_": Fitted(is_flag, optional=True),
     "zero_based_": Fitted(is_flag, optional=True),  # of the LIBSVM file that it was fitted to
     "input_": Fitted(is_a(InputSchema)),
-    "model_": Fitted(is_a(StumpModel, ClassStumpModel)),
+    "model_": Fitted(is_a(StumpModel, ClassStumpModel, TreesModel)),
     "trace_": Fitted(is_a(Trace)),
-    "coverage_": Fitted(is_a(Coverage)),
+    "coverage_": Fitted(is_a(Coverage, type(None))),  # None of trees
     "cv_loss_": Fitted(is_losses, optional=True),
     "plan_": Fitted(is_a(Plan), optional=True),
     "pair_scores_": Fitted(is_pair_scores, optional=True),
@@ -193,9 +193,11 @@ def _check_fitted(fitted: Mapping[str, Any]) -> None:
     """Whether the attributes are what they should be, and fit together."""
     for name, value in fitted.items():
         require(FITTED[name].is_valid(value), f"fitted.{name}")
+    none = isinstance(fitted["model_"], TreesModel)
+    require((fitted["coverage_"] is None) == none, "fitted.coverage_")
     for name in ("input_", "model_", "trace_", "coverage_", "pair_trace_"):  # rely on earlier ones
         try:
-            if name in fitted:
+            if fitted.get(name) is not None:
                 fitted[name].check_stored(_about(name, fitted))
         except StorageError:
             raise

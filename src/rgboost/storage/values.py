@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from .. import learners, losses, selection, steps
 from .._core.stored import StorageError, require
 from ..data.input import InputSchema
-from ..model import ClassStumpModel, Coverage, StumpModel
+from ..model import ClassStumpModel, Coverage, StumpModel, TreesModel
 from ..model.category_tables import CategoryTables
 from ..model.pair_tables import PairTables
 from ..training import Trace
@@ -36,7 +36,8 @@ from ..training import Trace
 Tensors = dict[str, NDArray]
 
 CHECKED = (
-    StumpModel, ClassStumpModel, CategoryTables, PairTables, Coverage, Trace, InputSchema
+    StumpModel, ClassStumpModel, TreesModel, CategoryTables, PairTables, Coverage, Trace,
+    InputSchema,
 )  # fmt: skip
 """Classes with a method ``check_stored``, for what compiled code reads."""
 
@@ -54,7 +55,8 @@ def stored_classes() -> dict[str, type]:
     """The classes whose objects can be stored: losses, rules and families of this package, and
     what a fitted estimator consists of."""
     found: dict[str, type] = {
-        kind.__name__: kind for kind in (learners.Monotone, learners.Pairs, *CHECKED)
+        kind.__name__: kind
+        for kind in (learners.Monotone, learners.Pairs, learners.Trees, *CHECKED)
     }
     for module, base in (
         (losses, losses.Loss),

@@ -73,6 +73,9 @@ def make_problem(
     if not prepared.free_leaves and (loss.outputs > 1 or isinstance(step, LeafStep)):
         what = f"{loss!r}" if loss.outputs > 1 else f"step={step!r}"
         raise ValueError(f"{what} needs stumps with free leaves, without monotone constraints.")
+    obstacle = prepared.selection_obstacle(selection)
+    if obstacle is not None:
+        raise ValueError(f"selection={selection!r} cannot be had: {obstacle}.")
     selection.size(prepared.layout)  # an impossible t raises here
     held_arrays = prepared.arrays
     if validation is not None:

@@ -50,8 +50,7 @@ def _about(estimator: Any, as_json: bool) -> None:
         "estimator": type(estimator).__name__,
         "loss": repr(estimator.loss_),
         "features": estimator.n_features_in_,
-        "curves": sum(len(term) == 1 for term in estimator.term_features_),
-        "pairs": sum(len(term) == 2 for term in estimator.term_features_),
+        **_terms(estimator),
         "weak-learners": estimator.n_learners_,
         "best iteration": f"{estimator.best_iteration_:,} of {estimator.n_iter_:,}",
         "engine": estimator.trace_.engine,
@@ -63,6 +62,14 @@ def _about(estimator: Any, as_json: bool) -> None:
     _show(facts, False)
     if plan is not None:
         print_lines(["", *str(plan).splitlines()])
+
+
+def _terms(estimator: Any) -> dict[str, int]:
+    """How many curves and pairs, or trees, a model has."""
+    if not hasattr(estimator, "term_features_"):
+        return {"trees": estimator.model_.n_trees}
+    sizes = [len(term) for term in estimator.term_features_]
+    return {"curves": sizes.count(1), "pairs": sizes.count(2)}
 
 
 def _show(facts: dict[str, Any], as_json: bool) -> None:

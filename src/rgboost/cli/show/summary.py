@@ -76,6 +76,8 @@ def most_important(estimator: Any, most: int | None = MOST_IMPORTANT) -> list[tu
 def pair_facts(estimator: Any, most: int = MOST_IMPORTANT) -> dict[str, Any]:
     """Pairs of features, the strongest first, and the terms with the largest importances, curves
     and pairs; nothing if there are no pairs."""
+    if not hasattr(estimator, "term_names_"):
+        return {}
     names, shares = estimator.term_names_, np.asarray(estimator.term_importances_)
     pairs = [n for n, term in zip(names, estimator.term_features_, strict=True) if len(term) == 2]
     order = np.argsort(-shares, kind="stable")[:most]

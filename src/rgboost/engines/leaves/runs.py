@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core.team import Team
+from ..._core.team import Team, team_size
 from ...learners.leaves import Leaves, divided
 from ...losses import Loss
 from ...selection import Subsets
@@ -28,8 +28,13 @@ from .rows import KEPT, LeafRows, make_leaf_rows
 
 Vector = NDArray[np.float64]
 
-LONGEST_BLOCK = 64
-"""Iterations of several runs before rules of stopping and callbacks look at them."""
+LONGEST_BLOCK, BLOCK_CELLS = 64, 5e8
+"""Iterations of several runs before rules of stopping and callbacks look at them, and entries of
+the data that a run reads in them."""
+
+CELLS_OF_A_CALL = 10
+"""An iteration calls compiled code several times, so that threads pay for so many times the cells
+of a call."""
 
 
 class LeafRecord(NamedTuple):
@@ -63,9 +68,12 @@ class LeafRuns(Runs):
         self.problem = problem
         runs = list(self._begin())
         super().__init__(problem, runs)
-        self.team = Team(problem.n_jobs if len(runs) == 1 else 1)
+        cells = problem.cells_per_iteration()
+        self.team = Team(
+            team_size(problem.n_jobs, cells / CELLS_OF_A_CALL) if len(runs) == 1 else 1
+        )
         if len(runs) > 1:
-            self.longest = LONGEST_BLOCK
+            self.longest = max(1, min(LONGEST_BLOCK, int(BLOCK_CELLS / max(1.0, cells))))
 
     def __exit__(self, *exc_info: object) -> None:
         super().__exit__(*exc_info)
@@ -136,13 +144,13 @@ class LeafRuns(Runs):
             # (4): the step
             found = choice.leaves
             values = leaf_values(state.rule, found, state.rows, team)
-            record.values[m] = values.reshape(record.values.shape[1:])
+            record.values[m, : len(values)] = values.reshape(-1, *record.values.shape[2:])
             record.gradient[m], record.sets[m] = found.gradient, choice.sets
             # (5), and (1) of the next iteration: f += step b, and the pseudo-residual r
             everywhere = choice.everywhere(values)
             state.rows.add(found.leaf, everywhere, team)
             if len(state.held.rows.chunks) > 1:
-                held_leaf = prepared.leaves_of(state.held_learners, choice)
+                held_leaf = prepared.leaves_of(state.held_learners, choice, team)
                 state.held.add(held_leaf, everywhere, team)
         return n
 
@@ -218,8 +226,10 @@ def _(rule: LeafRule, found: Leaves, rows: LeafRows, team: Team) -> Vector:
         return rule.learning_rate * found.means
     values = np.zeros_like(found.sums)
     y, score, weight = rows.rows.y, rows.score, rows.weight
+    order = np.argsort(found.leaf, kind="stable")
+    start = np.searchsorted(found.leaf[order], np.arange(len(values) + 1))
     for q in range(len(values)):
-        mine = np.flatnonzero(found.leaf == q)
+        mine = order[start[q] : start[q + 1]]
         if len(mine):
             w = None if weight is None else weight[mine]
             values[q, 0] = best_value(rows.loss, y[mine], score[mine], w)

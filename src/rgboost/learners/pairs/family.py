@@ -324,7 +324,7 @@ class PreparedPairs(Prepared):
         some = self.search_rows, self.search_cuts
         return PairSearch(arrays, n_outputs, self.set_bytes, *some, seed)
 
-    def leaves_of(self, arrays: PairArrays, choice: PairChoice) -> NDArray[np.uint8]:
+    def leaves_of(self, arrays: PairArrays, choice: PairChoice, team: Any) -> NDArray[np.uint8]:
         leaf = np.empty(arrays.n_rows, np.uint8)
         find_leaves(arrays.codes, *choice.axes, choice.left, leaf)
         return leaf

@@ -53,6 +53,14 @@ class Training:
     loss: Loss
     start: Any
 
+    def __post_init__(self) -> None:
+        if not self.prepared.additive:
+            raise TypeError(
+                "there are no certificates of trees: the best tree cannot be found, and so nobody "
+                "knows how far the loss is from its smallest. Validation rows and cross-validation "
+                "tell where to stop; learner='stumps' has certificates."
+            )
+
     def team(self, n_jobs: int) -> Team:
         return Team(team_size(n_jobs, self.prepared.cells))
 

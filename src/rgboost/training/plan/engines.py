@@ -17,6 +17,9 @@ from .facts import Facts
 from .report import Considered
 from .rules import Case, Open, decide, quadratic_obstacle
 
+BYTES_OF_TREE_ROW = 64
+"""Of a row in a run of trees: labels, scores, residuals, lists of rows."""
+
 SUM = 1e-9
 """Seconds of an iteration of the mean by statistics, for each of the sums."""
 
@@ -63,6 +66,8 @@ class Mean:
             return PIECES
         if facts.loss.terms is None:
             return f"{facts.loss!r} is written in Python"
+        if case.is_trees:
+            return self.trees_obstacle()
         if not case.plain_stumps:
             return sums_obstacle(stumps=False)
         if facts.mixed:
@@ -76,10 +81,22 @@ class Mean:
             return f"copies of the rows take {needed:,} bytes, more than gram_memory"
         return None
 
+    def trees_obstacle(self) -> str | None:
+        """Why there are no runs of trees side by side."""
+        facts = self.facts
+        needed = (2 * facts.stored + BYTES_OF_TREE_ROW * facts.rows * facts.loss.outputs) * (
+            self.n_runs + 1
+        )
+        if needed > facts.memory:
+            return f"copies of the rows take {needed:,} bytes, more than a fit may add"
+        return None
+
     def rows_are_faster(self) -> bool:
         """Whether runs on the rows are expected to be faster than those on statistics, which are
         there; or, of several classes, whether they are worth their time."""
         facts, t = self.facts, getattr(self.selection, "t", None)
+        if self.case.is_trees:
+            return facts.stored * facts.loss.outputs <= rules.MOST_TREE_CELLS
         if facts.several_classes:
             return facts.rows * facts.loss.outputs <= rules.MOST_CLASS_SCORES
         if not (isinstance(self.selection, RandomThresholds) and type(t) is int):
@@ -129,7 +146,7 @@ class Mean:
 
     def newton(self) -> bool:
         """Whether runs on the rows take the steps of a quadratic model."""
-        free = self.case.free_leaves and self.selection.by_learner
+        free = self.case.plain_stumps and self.case.free_leaves and self.selection.by_learner
         return free and self.quadratic_obstacle() is None
 
 

@@ -185,6 +185,8 @@ def no_effect(name: str, case: Case, plan: Plan, decides: Callable[[str, Any], b
         return None if one else "there is one run in any case"
     if name == "early_stopping" and case.early_stopping != "auto" and judged_by_folds:
         return None if decides(name, "auto") else "cross-validation tells when to stop"
+    if name == "min_weight_fraction_leaf" and case.is_trees:
+        return "trees have min_samples_leaf"
     if name in ("max_bins", "binning", "min_weight_fraction_leaf"):
         if isinstance(case.learner, LearnerFamily):
             return "the learner has its own"
@@ -225,8 +227,9 @@ def _looks_at_all(way: Way) -> bool:
 def given_but_idle(case: Case, plan: Plan) -> bool:
     """Whether sets of features that may act together are given, and nothing acts together."""
     sets, learner = case.interaction_constraints, case.learner
-    alone = not isinstance(learner, LearnerFamily) or learner.acting_together(sets) is learner
-    return sets is not None and plan.pairs is None and alone
+    if sets is None or plan.pairs is not None or case.is_trees:
+        return False
+    return not isinstance(learner, LearnerFamily) or learner.acting_together(sets) is learner
 
 
 def _plain(value: Any) -> Any:

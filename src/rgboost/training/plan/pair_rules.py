@@ -80,6 +80,8 @@ class PairPlan:
 
 def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
     """What does not go together with pairs; None if nothing does."""
+    if case.is_trees:
+        return "features act together in trees already"
     if isinstance(case.learner, LearnerFamily):
         return "the learner is a family of weak-learners of its own, which says what is fitted"
     if case.facts.goes_on is not None:
@@ -100,9 +102,9 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
 
 
 INTERACTIONS = (
-    Rule("something does not go together with pairs: a number as max_iter, a family object as "
-         "learner, feature_weights, one run that goes on or is looked at, an engine on statistics, "
-         "Chunks",
+    Rule("something does not go together with pairs: a number as max_iter, trees or a family "
+         "object as learner, feature_weights, one run that goes on or is looked at, an engine on "
+         "statistics, Chunks",
          lambda c: c.obstacle is not None, 0),
     Rule(f"more than {MOST_FEATURES} features", lambda c: c.case.facts.features > MOST_FEATURES, 0),
     Rule("a single feature", lambda c: c.case.facts.features < 2, 0),

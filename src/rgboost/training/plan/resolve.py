@@ -14,7 +14,7 @@ from ..._core.validation import (
     check_positive,
     check_real,
 )
-from ...learners import LearnerFamily
+from ...learners import NAMED, LearnerFamily
 from ...selection import (
     AllLearners,
     RandomGroup,
@@ -247,7 +247,7 @@ def check_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     check_option(p["ensemble"], "ensemble", [True, False])
     check_option(p["early_stopping"], "early_stopping", ["auto", True, False])
     if not isinstance(p["learner"], LearnerFamily):
-        check_option(p["learner"], "learner", ["stumps"])
+        check_option(p["learner"], "learner", list(NAMED))
     if not 0.0 < check_real(p["validation_fraction"], "validation_fraction") < 1.0:
         raise ValueError(
             f"validation_fraction={p['validation_fraction']} must lie between 0 and 1: "

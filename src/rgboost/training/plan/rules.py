@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...engines.quadratic.runs import loss_obstacle
-from ...learners import LearnerFamily
+from ...learners import LearnerFamily, family_of
 from ...losses import Loss
 from ...steps import ConstantStep, LeafSearch, LineSearch, NewtonStep, StepRule
 from .costs import FEWEST_BINS, FRUGAL_BYTES, FRUGAL_TIMES, gram_budget
@@ -49,6 +49,9 @@ STEPS_OF_TWO_CLASSES, ROWS_OF_TWO_CLASSES = 1.0, 1000
 """The step 1/sigma is that of the largest curvature, and small already."""
 
 PATIENCE, PATIENCE_OF_MEAN, USUAL_STEPS, LONGEST_WAIT = 200, 400, 0.075, 1e6
+SHARE_OF_FEATURES, STEPS_OF_TREES, PATIENCE_OF_TREES, MOST_TREE_CELLS = 0.7, 0.1, 50, 20_000_000
+"""Of trees: which share of the features J has, the learning rate, how long runs wait; and the
+entries of the data up to which the mean of several runs is worth its time."""
 LEAST_ROWS = 5
 LEAST_ROWS_OF_CATEGORY, MOST_CATEGORIES = 5, 255
 """Rows of a category that has a level of its own, and how many of a feature have one."""
@@ -101,14 +104,20 @@ class Case:
             raise AttributeError(name) from fault
 
     @property
+    def family(self) -> LearnerFamily:
+        return family_of(self.parameters["learner"])
+
+    @property
     def is_stumps(self) -> bool:
-        learner = self.parameters["learner"]
-        return not isinstance(learner, LearnerFamily) or learner.by_statistics
+        return self.family.by_statistics
+
+    @property
+    def is_trees(self) -> bool:
+        return not self.family.additive
 
     @property
     def knows_folds(self) -> bool:
-        learner = self.parameters["learner"]
-        return not isinstance(learner, LearnerFamily) or learner.knows_folds
+        return self.family.knows_folds
 
     @property
     def plain_stumps(self) -> bool:
@@ -117,9 +126,8 @@ class Case:
 
     @property
     def free_leaves(self) -> bool:
-        learner = self.parameters["learner"]
-        free = not isinstance(learner, LearnerFamily) or learner.free_leaves
-        return free and self.parameters["monotone_constraints"] is None
+        family, free = self.family, self.parameters["monotone_constraints"] is None
+        return family.free_leaves and (free or family.keeps_order)
 
     @property
     def can_be_dense(self) -> bool:
@@ -192,6 +200,8 @@ def always(case: Any) -> bool:
 
 
 STEP = (
+    Rule("trees, and the curvature of the loss does not vanish",
+         lambda c: c.is_trees and c.facts.loss.newton and not c.facts.loss.quadratic, NewtonStep()),
     Rule("several classes: sigma is far from their curvature", lambda c: c.facts.several_classes,
          NewtonStep()),
     Rule("the loss is smooth", lambda c: c.facts.loss.smoothness is not None, ConstantStep()),
@@ -203,6 +213,7 @@ STEP = (
 )  # fmt: skip
 
 SELECTION = (
+    Rule("trees: some of the features for each", lambda c: c.is_trees, ("groups",)),
     Rule("one run", lambda c: not c.mean, ("learners",)),
     Rule("subset_size or always_features is given",
          lambda c: c.subset_size != "auto" or c.always_features is not None, ("learners",)),
@@ -230,6 +241,7 @@ def threshold_count(n_rows: int, n_features: int) -> int:
 
 
 SUBSET_SIZE = (
+    Rule("trees", lambda c: c.is_trees and not c.thresholds, SHARE_OF_FEATURES),
     Rule('selection="thresholds"', lambda c: c.thresholds,
          lambda c: threshold_count(c.facts.rows, c.facts.features),
          f"one for every {ROWS_PER_THRESHOLD} rows, at least half the square root of the number of "
@@ -238,6 +250,7 @@ SUBSET_SIZE = (
 )  # fmt: skip
 
 LEARNING_RATE = (
+    Rule("trees", lambda c: c.is_trees, STEPS_OF_TREES),
     Rule('the mean of several runs, squared loss, selection="thresholds"',
          lambda c: c.mean and c.thresholds and c.facts.loss.quadratic, STEPS_OF_THRESHOLDS),
     Rule(f"the mean of several runs of a loss with quadratic models, from {MANY_ROWS:,} rows on",
@@ -282,6 +295,7 @@ def paper_bins(n_rows: int) -> int | None:
 
 _BY_ROWS = f"one for {ROWS_PER_BIN} rows, from {FEWEST_BINS} to {BINS_OF_MANY}"
 MAX_BINS = (
+    Rule("trees: a byte a cell, and a leaf has many rows", lambda c: c.is_trees, BINS_OF_MANY),
     Rule('max_bins="paper"', lambda c: c.max_bins == "paper", lambda c: paper_bins(c.rows),
          f"{PAPER_BINS} above {PAPER_ROWS:,} rows, every distinct value below"),
     Rule("random thresholds of numbers without missing values: more bins cost nothing",
@@ -299,6 +313,7 @@ MAX_BINS = (
 )  # fmt: skip
 
 LEAST_SHARE = (
+    Rule("trees have min_samples_leaf", lambda c: c.is_trees, 0.0),
     Rule(f"squared loss, from {MANY_ROWS:,} rows on: that of {LEAST_ROWS} rows",
          lambda c: c.facts.loss.quadratic and c.facts.rows >= MANY_ROWS,
          lambda c: (LEAST_ROWS - 0.5) / c.facts.rows,  # shares of whole rows are rounded
@@ -317,6 +332,7 @@ def _patience(least: int) -> Callable[[Case], int]:
 
 _WAIT = f"{{}}, or {PATIENCE * USUAL_STEPS:g}/learning_rate if that is more"
 NO_CHANGE = (
+    Rule("trees", lambda c: c.is_trees, PATIENCE_OF_TREES),
     Rule(f"the mean of several runs, from {MANY_ROWS:,} rows on: iterations cost little",
          lambda c: c.mean and c.facts.rows >= MANY_ROWS, _patience(PATIENCE_OF_MEAN),
          _WAIT.format(PATIENCE_OF_MEAN)),
@@ -372,7 +388,8 @@ class Open(NamedTuple):
 
 ENGINE_OF_MEAN = (
     Rule("few rows of numbers, faster than statistics (or rows times classes are at most "
-         f"{MOST_CLASS_SCORES:,})", lambda o: o.rows and o.faster, "direct"),
+         f"{MOST_CLASS_SCORES:,}); or trees, on at most {MOST_TREE_CELLS:,} entries of the data",
+         lambda o: o.rows and o.faster, "direct"),
     Rule("squared loss, and Gram rows of every fold fit into gram_memory",
          lambda o: o.gram, "gram"),
     Rule("the loss has quadratic models, and one Gram matrix for all runs fits into gram_memory, "

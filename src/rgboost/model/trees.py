@@ -1,0 +1,287 @@
+"""A sum of regression trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from .._core.jit import kernel
+from .._core.one_line import one_line
+from .._core.stored import are_starts, ascends, check_arrays, require, within
+from .._core.team import map_ranges
+from ..data.mixed_bins import find_categories
+from ..data.sparse_columns import take_columns
+from .stump_model import check_classes
+
+BLOCK = 64
+"""Rows that go down a tree side by side: none of them waits for another."""
+
+SPARSE_BLOCK = 1024
+"""Rows of a sparse matrix that are made dense at a time, in the columns that trees split."""
+
+_ARRAYS = {
+    "starts": "i8 trees+1", "feature": "i8 splits", "threshold": "f8 splits",
+    "children": "i8 splits 2", "missing_left": "u1 splits", "which_set": "i8 splits",
+    "sets": "u1 sets bytes", "gain": "f8 splits", "values": "f8 leaves *", "weight": "f8 leaves",
+    "category_features": "i8 categorical", "category_starts": "i8 categorical+1",
+    "categories": "f8 categories",
+}  # fmt: skip
+
+
+class Nodes(NamedTuple):
+    """Splits and leaves of all trees in one list, for compiled code: those of tree t begin at
+    ``starts[t]``, and its longest way has ``depth[t]`` splits. A leaf leads to itself."""
+
+    starts: NDArray[np.int64]
+    depth: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    child: NDArray[np.int32]
+    missing_left: NDArray[np.bool_]
+    which_set: NDArray[np.int64]
+    leaf: NDArray[np.int64]
+
+
+@one_line
+@dataclass(frozen=True)
+class TreesModel:
+    """score(x) = intercept + sum_t tree_t(x).
+
+    Tree t has the splits ``starts[t]:starts[t + 1]`` and one leaf more than splits, of which it has
+    the ``values`` from ``starts[t] + t`` on, with several classes one for each. A split goes to
+    ``children[k, 0]`` where ``x[:, feature[k]] <= threshold[k]``, and to ``children[k, 1]``
+    elsewhere: a later split of the tree, counted from 0, or ~q for its leaf q. Missing values go to
+    the left if ``missing_left[k]``. The threshold of a split of categories is NaN: bit c of
+    ``sets[which_set[k]]`` tells whether category c goes to the left, in the order of
+    ``categories[category_starts[j]:category_starts[j + 1]]`` for feature ``category_features[j]``;
+    the bit after the last one stands for missing values and categories that were not there at fit
+    time. ``gain`` is what each split gained when it was chosen (sums of squared residuals),
+    ``weight`` the weight of the training rows in each leaf.
+    """
+
+    n_features: int
+    intercept: Any
+    starts: NDArray[np.int64]
+    feature: NDArray[np.int64]
+    threshold: NDArray[np.float64]
+    children: NDArray[np.int64]
+    missing_left: NDArray[np.uint8]
+    which_set: NDArray[np.int64]
+    sets: NDArray[np.uint8]
+    gain: NDArray[np.float64]
+    values: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    category_features: NDArray[np.int64]
+    category_starts: NDArray[np.int64]
+    categories: NDArray[np.float64]
+
+    no_functions = (
+        "this one is a sum of trees, in which features act together: feature_importances_ tells "
+        "what each of them gained, and learner='stumps' fits a model that can be shown."
+    )
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.starts) - 1
+
+    def without_path(self) -> TreesModel:
+        """Itself: its trees are its stages."""
+        return self
+
+    def among(self, columns: NDArray[np.int64], n_features: int) -> TreesModel:
+        """The same model where its features are these columns of ``n_features``."""
+        return replace(
+            self,
+            n_features=n_features,
+            feature=columns[self.feature],
+            category_features=columns[self.category_features],
+        )
+
+    def importances(self) -> NDArray[np.float64]:
+        """The share of each feature in what all splits gained; all 0 if there are none."""
+        found = np.bincount(self.feature, self.gain, self.n_features).astype(np.float64)
+        total = found.sum()
+        return found / total if total > 0.0 else found
+
+    def score(self, X: Any, n_jobs: int = 1) -> NDArray[np.float64]:
+        """The score of every row, (rows,) or (rows, classes)."""
+        out = self._start(X.shape[0])
+        self._add(X, 0, self.n_trees, out, n_jobs)
+        return out[:, 0] if self.values.ndim == 1 else out
+
+    def staged_score(self, X: Any, n_jobs: int = 1) -> Iterator[NDArray[np.float64]]:
+        """The score after each tree, a new array every time."""
+        out = self._start(X.shape[0])
+        for t in range(self.n_trees):
+            self._add(X, t, t + 1, out, n_jobs)
+            yield out[:, 0].copy() if self.values.ndim == 1 else out.copy()
+
+    def _start(self, n_rows: int) -> NDArray[np.float64]:
+        return np.tile(np.atleast_1d(np.asarray(self.intercept, np.float64)), (n_rows, 1))
+
+    def _add(self, X: Any, first: int, stop: int, out: NDArray[np.float64], n_jobs: int) -> None:
+        """Add what some of the trees say."""
+        nodes = make_nodes(self.starts, self.feature, self.threshold, self.children,
+                           self.missing_left, self.which_set)  # fmt: skip
+        values = self.values if self.values.ndim == 2 else self.values[:, None]
+        trees = first, stop, self.sets, values
+        if not scipy.sparse.issparse(X):
+            known = self._coded(X)
+            map_ranges(
+                lambda a, b: add_trees(known[a:b], nodes, *trees, out[a:b]), len(out), n_jobs, BLOCK
+            )
+            return
+        used, place = np.unique(self.feature, return_inverse=True)
+        if not len(used):
+            used, place = np.zeros(1, np.int64), place.astype(np.int64)
+        rows = take_columns(scipy.sparse.csr_array(X), used)
+        narrow = replace(
+            self, n_features=len(used), feature=place.astype(np.int64),
+            category_features=np.searchsorted(used, self.category_features),
+        )  # fmt: skip
+        nodes = make_nodes(narrow.starts, narrow.feature, narrow.threshold, narrow.children,
+                           narrow.missing_left, narrow.which_set)  # fmt: skip
+
+        def add(a: int, b: int) -> None:
+            for lo in range(a, max(b, a + 1), SPARSE_BLOCK):
+                hi = min(lo + SPARSE_BLOCK, b)
+                add_trees(narrow._coded(rows[lo:hi].toarray()), nodes, *trees, out[lo:hi])
+
+        map_ranges(add, len(out), n_jobs, BLOCK)
+
+    def _coded(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Rows with the number of its category in place of each."""
+        if not len(self.category_features):
+            return X
+        X = np.array(X, np.float64)
+        for j, g in enumerate(self.category_features):
+            known = self.categories[self.category_starts[j] : self.category_starts[j + 1]]
+            X[:, g] = find_categories(X[:, g], known)
+        return X
+
+    def check_stored(self, fitted: Mapping[str, Any]) -> None:
+        """See `rgboost._core.stored`."""
+        n_features = fitted["n_features_in_"]
+        classes = {"*": self.values.shape[1]} if self.values.ndim == 2 else {}
+        sizes = {"trees": max(0, self.starts.size - 1), "2": 2}
+        check_arrays(self, "model_", _ARRAYS, {**sizes, **classes})
+        require(type(self.n_features) is int and self.n_features == n_features, "model_.n_features")
+        require(are_starts(self.starts, len(self.feature)), "model_.starts")
+        require(len(self.values) == len(self.feature) + self.n_trees, "model_.values")
+        require(within(self.feature, 0, n_features), "model_.feature")
+        require(all_forward(self.starts, self.children), "model_.children")
+        require(within(self.missing_left.astype(np.int64), 0, 2), "model_.missing_left")
+        by_set = self.which_set >= 0
+        require(within(self.which_set, -1, len(self.sets)), "model_.which_set")
+        require((np.isnan(self.threshold) == by_set).all(), "model_.threshold")
+        features = self.category_features
+        inside = ascends(features) and within(features, 0, n_features)
+        require(inside, "model_.category_features")
+        require(np.isin(self.feature[by_set], features).all(), "model_.category_features")
+        require(not np.isin(self.feature[~by_set], features).any(), "model_.category_features")
+        require(are_starts(self.category_starts, len(self.categories)), "model_.category_starts")
+        for a, b in pairwise(self.category_starts):
+            require(ascends(self.categories[a:b]), "model_.categories")
+            require(b - a < 8 * self.sets.shape[1], "model_.sets")
+        require((self.weight >= 0.0).all() and (self.gain >= 0.0).all(), "model_.weight")
+        require(np.isfinite(self.values).all(), "model_.values")
+        check_classes(self.intercept, classes.get("*"), fitted)
+
+
+def all_forward(starts: NDArray[np.int64], children: NDArray[np.int64]) -> bool:
+    """Whether every split leads to later splits, or leaves, of its own tree."""
+    for a, b in pairwise(starts):
+        n, here = b - a, children[a:b]
+        later = (here > np.arange(n)[:, None]) & (here < n)
+        leaf = (here < 0) & (here >= ~n)
+        if not (later | leaf).all():
+            return False
+    return True
+
+
+@kernel()
+def make_nodes(starts, feature, threshold, children, missing_left, which_set):
+    """Splits and leaves of all trees in one list."""
+    n_trees, n_splits = starts.shape[0] - 1, feature.shape[0]
+    size = 2 * n_splits + n_trees
+    nodes = Nodes(
+        np.zeros(n_trees, np.int64), np.zeros(n_trees, np.int64), np.zeros(size, np.int32),
+        np.full(size, np.inf), np.zeros(2 * size, np.int32), np.ones(size, np.bool_),
+        np.full(size, -1), np.zeros(size, np.int64),
+    )  # fmt: skip
+    deep = np.zeros(size, np.int64)
+    for t in range(n_trees):
+        first, n = starts[t], starts[t + 1] - starts[t]
+        base = 2 * first + t
+        nodes.starts[t] = base
+        for k in range(n):
+            at = base + k
+            nodes.feature[at], nodes.threshold[at] = feature[first + k], threshold[first + k]
+            nodes.missing_left[at] = missing_left[first + k] == 1
+            nodes.which_set[at] = which_set[first + k]
+            for side in range(2):
+                child = children[first + k, side]
+                below = base + (child if child >= 0 else n + ~child)
+                nodes.child[2 * at + side] = below
+                deep[below] = deep[at] + 1
+        for q in range(n + 1):
+            at = base + n + q
+            nodes.child[2 * at] = nodes.child[2 * at + 1] = at
+            nodes.leaf[at] = first + t + q
+            nodes.depth[t] = max(nodes.depth[t], deep[at])
+    return nodes
+
+
+@kernel()
+def add_trees(X, nodes, first, stop, sets, values, out):
+    """Add the values of some trees to the scores of rows."""
+    at = np.empty(BLOCK, np.int64)
+    by_set = sets.shape[0] > 0
+    for start in range(0, X.shape[0], BLOCK):
+        rows, scores = X[start : start + BLOCK], out[start : start + BLOCK]
+        for t in range(first, stop):
+            at[:] = nodes.starts[t]
+            for _ in range(nodes.depth[t]):
+                if by_set:
+                    go_down_sets(rows, nodes, sets, at)
+                else:
+                    go_down(rows, nodes, at)
+            for i in range(rows.shape[0]):
+                q = nodes.leaf[at[i]]
+                for c in range(values.shape[1]):
+                    scores[i, c] += values[q, c]
+
+
+@kernel()
+def go_down(rows, nodes, at):
+    """One level down, without branches: a wrong guess would cost more than a split."""
+    feature, threshold, child = nodes.feature, nodes.threshold, nodes.child
+    for i in range(rows.shape[0]):
+        k = at[i]
+        x, cut = rows[i, feature[k]], threshold[k]
+        right = np.int64(x > cut) | (np.int64(x != x) & np.int64(not nodes.missing_left[k]))
+        at[i] = child[2 * k + right]
+
+
+@kernel()
+def go_down_sets(rows, nodes, sets, at):
+    """The same where some features are categories, given by their numbers."""
+    for i in range(rows.shape[0]):
+        k = at[i]
+        x = rows[i, nodes.feature[k]]
+        if nodes.which_set[k] >= 0:
+            code = np.int64(x)
+            right = np.int64(1) - (
+                (np.int64(sets[nodes.which_set[k], code // 8]) >> (code % 8)) & 1
+            )
+        else:
+            right = np.int64(x > nodes.threshold[k])
+            if x != x and not nodes.missing_left[k]:
+                right = np.int64(1)
+        at[i] = nodes.child[2 * k + right]

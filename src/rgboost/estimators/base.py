@@ -285,8 +285,9 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
                 min_frequency=LEAST_ROWS_OF_CATEGORY,
                 max_categories=MOST_CATEGORIES,
             )
-            family = Trees(**shared)
-            if self.learner == "stumps":
+            if self.learner == "trees":
+                family = Trees(**shared)
+            else:
                 least = way.min_weight_fraction_leaf
                 family = Stumps(**shared, min_weight_fraction_leaf=least)
         categorical = np.flatnonzero(self.input_.categorical)

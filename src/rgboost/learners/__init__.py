@@ -1,5 +1,6 @@
 """Families of weak-learners: what boosting chooses from."""
 
+from .._core.validation import check_option
 from .base import LearnerFamily
 from .dictionary import Dictionary
 from .pairs import Pairs
@@ -12,7 +13,10 @@ NAMED: dict[str, LearnerFamily] = {"stumps": Stumps(), "trees": Trees()}
 
 def family_of(learner: str | LearnerFamily) -> LearnerFamily:
     """The family of that name, or the family itself."""
-    return learner if isinstance(learner, LearnerFamily) else NAMED[learner]
+    if isinstance(learner, LearnerFamily):
+        return learner
+    check_option(learner, "learner", list(NAMED))
+    return NAMED[learner]
 
 
 __all__ = [

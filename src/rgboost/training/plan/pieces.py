@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...learners import LearnerFamily
+from ...learners import family_of
 from ...losses import Loss
 from ...steps import ConstantStep, LineSearch, NewtonStep, check_step
 
@@ -18,7 +18,7 @@ IN_MEMORY = "give fit rows in memory"
 def obstacles(p: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """(what, why, remedy) of the parameters that do not go with rows in pieces."""
     learner = p["learner"]
-    if isinstance(learner, LearnerFamily) and not learner.by_statistics:
+    if not family_of(learner).by_statistics:
         yield f"learner={learner!r}", "it is fitted on the rows", f"use stumps, or {IN_MEMORY}"
     if p["monotone_constraints"] is not None:
         why = "constraints are kept on the rows"

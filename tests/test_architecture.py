@@ -15,7 +15,7 @@ LAYERS = {
         coordinate storage explain estimators warming plot theory experiments cli __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
-    "cli": "errors losses options files show commands app",
+    "cli": "typed errors losses options files show commands app",
     "cli/commands": "bench explain fit info predict reproduce theory warm_up",
     "cli/files": "models numbers predictions task tables columns",
     "cli/show": "output progress summary",
@@ -47,7 +47,7 @@ LAYERS = {
         dictionary_model class_model mixed coverage with_pairs""",
     "plot": "style room importances learning_curve shape_functions interactions waterfall",
     "selection": "layout rules always thresholds weighted",
-    "statistics": """base rows class_rows row_gram counted_gram slots side_by_side memory
+    "statistics": """base rows class_rows whole_gram counted_gram slots side_by_side memory
         classes in_memory pieces""",
     "storage": "container values model_file",
     "theory": "_validation procedure norms distance dual angle guarantees certificates figures",
@@ -137,7 +137,7 @@ def class_names(folder):
 CONTRACTS = {"Loss", "LearnerFamily", "Prepared"}
 """What an argument of the public face may be told from a name or a matrix by."""
 
-KINDS = {folder: class_names(folder) - CONTRACTS for folder in ("losses", "learners")}
+KINDS = {folder: class_names(folder) - CONTRACTS for folder in ("losses", "learners", "statistics")}
 
 
 def looked_at(tree):
@@ -157,9 +157,20 @@ def looked_at(tree):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_losses_and_families_say_what_they_are(path):
+def test_losses_families_and_statistics_say_what_they_are(path):
     """Nobody outside of their folders looks at their classes."""
     name = str(path.relative_to(ROOT))
     kinds = {kind for folder, mine in KINDS.items() if not name.startswith(folder) for kind in mine}
     found = kinds & set(looked_at(ast.parse(path.read_text())))
     assert not found, f"{name} looks at the classes {sorted(found)}"
+
+
+def test_checks_of_numbers_have_one_place():
+    functions = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.FunctionDef):
+                functions.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    checks = {name for name, where in functions.items() if "_core/validation.py" in where}
+    assert "check_real" in checks
+    assert {name: functions[name] for name in checks if len(functions[name]) > 1} == {}

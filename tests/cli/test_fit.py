@@ -16,6 +16,7 @@ from scipy.sparse import csr_array, random_array
 from sklearn.datasets import dump_svmlight_file
 
 import rgboost as package
+from rgboost.explain import GlobalExplanation
 
 
 @pytest.fixture
@@ -88,6 +89,39 @@ def test_summary(rgboost, train, tmp_path):
     assert sorted(names) == sorted(used) != []
     assert done.err.splitlines()[-1].startswith("iteration 20 of 20  train 0.")
     assert "valid" not in done.err
+
+
+def test_settings_without_effect_are_told(rgboost, train, tmp_path):
+    asked = ("fit", train, "--target", "y", "--out", tmp_path / "m.rgb", "--verbose", "0")
+    asked = (*asked, "--random-state", "0", "--interactions", "0")
+    more = ("--step", "newton", "--validation-fraction", "0.2")
+    done = rgboost(*asked, *more)
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    told = [line.removeprefix("  no effect     ") for line in lines if "no effect" in line]
+    assert told == [
+        "--step newton: steps are those of the quadratic model of the loss",
+        "--validation-fraction 0.2: no rows are held out",
+    ]
+    assert json.loads(rgboost(*asked, *more, "--json").out)["no_effect"] == told
+    engine = next(line for line in lines if line.startswith("engine "))
+    assert engine == "engine          direct: the mean of 5 runs"
+    assert "no effect" not in rgboost(*asked).out
+
+
+def test_only_used_features_are_looked_at(rgboost, train, tmp_path, monkeypatch):
+    """There may be two thousand million of them."""
+
+    def all_of_them(self):
+        raise MemoryError
+
+    monkeypatch.setattr(GlobalExplanation, "importances", property(all_of_them))
+    model = tmp_path / "m.rgb"
+    done = rgboost("fit", train, "--target", "y", "--out", model, *FAST, "--json")
+    assert done.code == 0, done.err
+    drawn = rgboost("explain", model, "--out", tmp_path / "m.html", "--json")
+    assert drawn.code == 0, drawn.err
+    assert json.loads(drawn.out)["importances"] == json.loads(done.out)["importances"]
 
 
 def test_json(rgboost, train, tmp_path):
@@ -299,8 +333,13 @@ class TestFaults:
         path = tmp_path / "t.csv"
         path.write_bytes("city,y\nUlm,1\nKöln,2\n".encode("cp1252"))
         self.check(self.fit(rgboost, path), 3, f"{path}:3:2: the text is not utf-8", "encoding=")
-        done = self.fit(rgboost, path, "--read", "encoding=klingon")
-        self.check(done, 2, "encoding='klingon' is not known")
+        for name in ("klingon", "undefined", "hex"):
+            done = self.fit(rgboost, path, "--read", f"encoding={name}")
+            self.check(done, 3, f"{path}:1: --read encoding={name} is not known")
+        for name in ("utf-16", "utf-32"):
+            done = self.fit(rgboost, path, "--read", f"encoding={name}")
+            self.check(done, 3, f"{path}:", f"the text is not {name}")
+            assert done.err.removeprefix(f"rgboost: {path}:")[0].isdigit()
         names, data = tmp_path / "names.txt", tmp_path / "t.svm"
         names.write_bytes("age\nhöhe\n".encode("cp1252"))
         data.write_text("1 1:1 2:1\n2 1:2\n")
@@ -343,12 +382,22 @@ class TestFaults:
         self.check(self.fit(rgboost, train, "--ignore", "y"), 2, "'y', which is the target")
 
     def test_wrong_value(self, rgboost, train):
-        self.check(self.fit(rgboost, train, "--learning-rate", "-1"), 2, "learning_rate=-1")
-        self.check(self.fit(rgboost, train, "--engine", "steam"), 2, "engine='steam'")
+        self.check(
+            self.fit(rgboost, train, "--learning-rate", "-1"), 2, "--learning-rate -1 must be"
+        )
+        self.check(self.fit(rgboost, train, "--engine", "steam"), 2, "--engine steam is not known")
 
     def test_wrong_reader_option(self, rgboost, train):
         self.check(self.fit(rgboost, train, "--read", "header"), 2, "write NAME=VALUE")
         self.check(self.fit(rgboost, train, "--read", "n_features=3"), 2, "one of libsvm files")
+
+    def test_memory(self, rgboost, train, monkeypatch):
+        def much(*_):
+            raise MemoryError("Unable to allocate 15 GiB")
+
+        monkeypatch.setattr("rgboost.cli.commands.fit.choose_task", much)
+        told = "the memory is not enough for this (Unable to allocate 15 GiB), take fewer rows"
+        self.check(self.fit(rgboost, train), 6, told)
 
     def test_valid_without_a_column(self, rgboost, train, frame, tmp_path):
         frame.drop(columns="a").to_csv(tmp_path / "v.csv", index=False)

@@ -231,7 +231,7 @@ class TestEncoding:
         table = read(tmp_path, self.content.encode(encoding), encoding=encoding)
         assert columns(table) == {"name": ["Ulm", "Köln"], "y": [1, 2]}
 
-    @pytest.mark.parametrize("encoding", ["klingon", "hex"])
+    @pytest.mark.parametrize("encoding", ["klingon", "hex", "undefined", ""])
     def test_not_known(self, tmp_path, encoding):
         with pytest.raises(ValueError, match=f"encoding='{encoding}' is not known, give one of"):
             read(tmp_path, self.content.encode(), encoding=encoding)

@@ -16,6 +16,7 @@ from sklearn.model_selection import KFold
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.callbacks import Checkpoint, LogProgress, ProgressBar, TimeLimit
 from rgboost.engines.gram.runs import _LONG_BLOCK
+from rgboost.estimators.held_out import TrainingRows, hold_out
 
 CASES = [(RGBMRegressor, *load_diabetes(return_X_y=True)),
          (RGBMClassifier, *load_breast_cancer(return_X_y=True))]  # fmt: skip
@@ -410,6 +411,29 @@ def test_the_mean_does_not_depend_on_threads(sparse):
     fits = [RGBMRegressor(random_state=0, max_bins=16, n_jobs=n).fit(X, y, weight) for n in (1, 3)]
     assert "mean" in fits[0].trace_.engine
     np.testing.assert_array_equal(fits[0].predict(X), fits[1].predict(X))
+
+
+@pytest.mark.parametrize("engine", ["gram", "quadratic"])
+def test_the_engine_stays_where_all_missing_values_are_held_out(engine):
+    """Whatever rows are held out, the engine is the one of the plan."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=400)
+    X[5, 1] = np.nan
+    common = dict(early_stopping=True, random_state=5, max_iter=200, interactions=0)
+    model = RGBMRegressor(engine=engine, **common).fit(X, y)
+    assert model.model_.score(X[[5]]) == model.predict(X[[5]])
+    kept = hold_out(TrainingRows(X, y, None), 0.1, model._seeds[1])
+    assert np.isnan(kept.validation.X).any()
+    assert not np.isnan(kept.X).any()
+    assert model.trace_.engine == engine == model.plan_["engine"].value
+    assert model.plan_.events == []
+    rows = RGBMRegressor(engine="direct", **common).fit(X, y)
+    if engine == "gram":
+        np.testing.assert_array_equal(model.trace_.learner, rows.trace_.learner)
+        np.testing.assert_allclose(model.predict(X), rows.predict(X), rtol=1e-9)
+    first, again = model.trace_.validation_loss, rows.trace_.validation_loss
+    np.testing.assert_allclose(first[:20], again[:20], rtol=1e-9 if engine == "gram" else 0.2)
 
 
 def test_folds_of_yours():

@@ -1,5 +1,7 @@
 """A family that is none of ours runs on the direct engine, and is Algorithm 3 on its columns."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -52,9 +54,11 @@ def test_algorithm_3_on_its_columns(rows, rule, step):
     ours = fitted(rows, selection=rule, step=step)
     arrays = ours.prepared.arrays
     B = columns_of(X, arrays.knots, arrays.offsets)
-    if type(rule) in (AllLearners, RandomLearners):
+    if type(rule) in (AllLearners, RandomLearners, RandomGroup, RandomGroups):
+        ends = arrays.offsets
+        groups = [list(range(a, b)) for a, b in pairwise(ends)]
         theirs = random_then_greedy(
-            B, y, selection=rule, step=step, n_iter=60, random_state=3, weight=weight
+            B, y, selection=rule, step=step, n_iter=60, random_state=3, weight=weight, groups=groups
         )
         np.testing.assert_array_equal(ours.trace.learner, theirs.trace.coordinate)
         losses = theirs.trace.loss / weight.sum()

@@ -39,9 +39,9 @@ class FarRows(Source):
 
     def __init__(self, pieces):
         self.workers, self.failed, first = [], [], 0
-        for X, y in pieces:
-            self.workers.append(Worker(MemoryRows(X, y, first=first), self.failed))
-            first += len(y)
+        for piece in pieces:  # X, y, and weight and offset if rows have them
+            self.workers.append(Worker(MemoryRows(*piece, first=first), self.failed))
+            first += len(piece[1])
 
     def cuts(self, classes):
         return merged_facts([ask(worker, "cuts", classes) for worker in self.workers], classes)
@@ -62,7 +62,7 @@ class FarStatistics(Statistics):
         self.workers = workers
         self.offsets = offsets
         self.sizes = [sum(sizes) for sizes in zip(*(w.rows.sizes for w in workers), strict=True)]
-        self.weighted = False
+        self.weighted = any(worker.rows.weighted for worker in workers)
 
     def add(self, call, *args):
         total = None

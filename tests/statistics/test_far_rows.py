@@ -46,9 +46,29 @@ def settings(loss, fold):
     )  # fmt: skip
 
 
-def pieces_of(X, y):
+def pieces_of(*parts):
+    """X and y, and weight and offset if there are any, of each piece."""
     ends = np.cumsum(LENGTHS)
-    return [(X[a:b], y[a:b]) for a, b in zip(ends - LENGTHS, ends, strict=True)]
+    return [
+        [None if part is None else part[a:b] for part in parts]
+        for a, b in zip(ends - LENGTHS, ends, strict=True)
+    ]
+
+
+def weight_and_offset(kind, loss):
+    """Of all rows; None where rows have none."""
+    rng = np.random.default_rng(5)
+    n = sum(LENGTHS)
+    shape = n if loss.outputs == 1 else (n, loss.outputs)
+    offset = 0.3 * rng.normal(size=shape)
+    if loss.outputs > 1:
+        offset -= offset.mean(axis=1, keepdims=True)
+    return rng.uniform(
+        0.5, 2.0, n
+    ) if "weight" in kind else None, offset if "offset" in kind else None
+
+
+KINDS = ["plain", "weight", "weight and offset"]
 
 
 LOSSES = [Squared(), Logistic(0.0), Poisson(), Softmax(3)]
@@ -56,11 +76,12 @@ LOSSES = [Squared(), Logistic(0.0), Poisson(), Softmax(3)]
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("fold", [5, None], ids=["mean", "one run"])
-def test_the_bits_of_rows_in_memory(loss, fold):
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_bits_of_rows_in_memory(loss, fold, kind):
     X, score = mixed_rows()
-    pieces = pieces_of(X, labels(loss, score))
+    pieces = pieces_of(X, labels(loss, score), *weight_and_offset(kind, loss))
     options = settings(loss, fold)
-    if fold is None:
+    if fold is None or kind != "plain":
         options |= {"n_iter": 200}
     first = np.cumsum([0, *LENGTHS])
     here = Pieces([MemoryRows(*piece, first=a) for piece, a in zip(pieces, first, strict=False)])
@@ -75,16 +96,20 @@ def test_the_bits_of_rows_in_memory(loss, fold):
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("fold", [5, None], ids=["mean", "one run"])
-def test_pieces_are_rows_in_memory(loss, fold):
+@pytest.mark.parametrize("kind", KINDS)
+def test_pieces_are_rows_in_memory(loss, fold, kind):
     """The same fit on X and y, up to the order of summation."""
     X, score = mixed_rows()
-    y = labels(loss, score)
+    y, (weight, offset) = labels(loss, score), weight_and_offset(kind, loss)
     options = settings(loss, fold) | {"n_iter": 60}
-    far = boost(None, None, statistics=FarRows(pieces_of(X, y)), **options)
+    if loss.outputs > 1 and offset is not None:
+        options |= {"start_score": 0.0}  # by itself it would follow from the labels alone
+    pieces = pieces_of(X, y, weight, offset)
+    far = boost(None, None, statistics=FarRows(pieces), **options)
     engine = "gram" if loss.quadratic else "quadratic"
     if fold is not None:
         options |= {"fold": fold_of_rows(0, len(y), fold, 7)}
-    here = boost(X, y, engine=engine, **options)
+    here = boost(X, y, weight=weight, offset=offset, engine=engine, **options)
     np.testing.assert_allclose(far.trace.train_loss, here.trace.train_loss, rtol=1e-9)
     np.testing.assert_allclose(far.model.score(X), here.model.score(X), rtol=1e-7, atol=1e-9)
 

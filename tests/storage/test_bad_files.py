@@ -124,6 +124,36 @@ def test_messages(change, message, files, tmp_path):
     assert peak < 4 << 20
 
 
+@pytest.mark.parametrize("thin", [False, True])
+@pytest.mark.parametrize(
+    "name", ["n_iter_", "n_learners_", "subset_size_", "trace_.n_runs", "pair_trace_.n_runs"]
+)
+def test_sizes_that_the_bytes_do_not_back(name, thin, stored, tmp_path):
+    """Numbers that are no length of an array, in a file that is whole otherwise."""
+    half = len(stored) // 2
+    some = [(model, data) for model, _, data in (stored[half:] if thin else stored[:half])]
+    if name.startswith("pair"):
+        X = np.random.default_rng(0).normal(size=(300, 2))
+        pairs = rgboost.RGBMRegressor(interactions=[[0, 1]], random_state=0)
+        pairs.fit(X, X[:, 0] + X.prod(axis=1))
+        pairs.save(tmp_path / "model", full=not thin)
+        some = [(pairs, (tmp_path / "model").read_bytes())]
+    attribute, _, field = name.partition(".")
+
+    def change(document):
+        if field:
+            document["fitted"][attribute]["arguments"][field] = 100_000_000
+        else:
+            document["fitted"][attribute] = 100_000_000
+
+    for model, data in some:
+        (tmp_path / "model").write_bytes(with_document(data, change))
+        with pytest.raises(StorageError, match=name):
+            rgboost.load(tmp_path / "model")
+        (tmp_path / "model").write_bytes(data)
+        assert rgboost.load(tmp_path / "model").n_learners_ == model.n_learners_
+
+
 def test_unknown_tensors(files, tmp_path):
     header, tensors = split(files[0])
     place = [len(tensors), len(tensors) + 8]

@@ -1,9 +1,14 @@
 """Which engines can run a fit, and which is taken."""
 
+import ast
+from collections import Counter
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+import rgboost
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.losses import Huber, Logistic, Softmax, Squared
 from rgboost.selection import RandomLearners, RandomThresholds
@@ -104,3 +109,15 @@ def test_engines_of_several_classes():
     for max_iter in (5, "auto", "cv"):
         plan = RGBMClassifier(engine="quadratic", max_iter=max_iter).plan(X, labels)
         assert plan.ways[0].engine == "quadratic"
+
+
+def test_every_obstacle_is_said_in_one_place():
+    source = Path(rgboost.__file__).parent
+    found = Counter()
+    for room in ("engines", "learners", "statistics", "training"):
+        for path in (source / room).rglob("*.py"):
+            texts = [n.value for n in ast.walk(ast.parse(path.read_text("utf-8")))
+                     if isinstance(n, ast.Constant) and isinstance(n.value, str)]  # fmt: skip
+            found.update(text for text in texts if text.startswith(("it needs ", "its steps ")))
+    assert len(found) >= 5
+    assert [text for text, times in found.items() if times > 1] == []

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,10 @@ import pytest
 import rgboost
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.callbacks import Checkpoint
-from rgboost.training.plan import Considered, Entry, Plan, documents
+from rgboost.estimators.documents import parameters
+from rgboost.estimators.regressor import _LOSSES
+from rgboost.statistics.memory import MOST_BINS
+from rgboost.training.plan import Considered, Entry, Plan, costs, documents, pair_rules, rules
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -19,6 +23,9 @@ def rows(n=400, p=3, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     return X, np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=n)
+
+
+NUMBERS = {10: "ten"}
 
 
 def idle(plan):
@@ -42,6 +49,19 @@ class TestEntries:
         for entry in plan.entries:
             assert entry.source in ("given", "auto")
             assert entry.why or entry.source == "given", entry
+
+    def test_the_loss_is_the_one_of_the_fit(self):
+        X, y = rows()
+        for name in ("huber", "log-cosh"):
+            model = RGBMRegressor(loss=name, max_iter=5).fit(X, y)
+            entry = model.plan_["loss"]
+            assert entry[:3] == ("loss", repr(model.loss_), "given")
+            assert "1.4826" in entry.why
+        entry = RGBMRegressor(loss="squared").plan(X, y)["loss"]
+        assert (entry.value, entry.why) == ("Squared()", "")
+        entry = RGBMClassifier().plan(X, np.digitize(y, [-0.5, 0.5]))["loss"]
+        assert entry.value.startswith("Softmax(3")
+        assert entry.why == "that of 'logistic' for 3 classes"
 
     def test_two_ways(self):
         X, y = rows()
@@ -95,6 +115,15 @@ class TestEntries:
         three = np.digitize(y, [-0.5, 0.5])
         assert "gram_memory" not in idle(RGBMClassifier(gram_memory=1000).plan(X, three))
         assert "gram_memory" in idle(RGBMClassifier().plan(X, three))
+
+    def test_what_stops_a_mean_is_told(self):
+        X, y = rows()
+        plan = RGBMRegressor(early_stopping=False).plan(X, y)
+        assert plan.judge == "the mean of several runs"
+        assert plan["early_stopping"].idle == "cross-validation tells when to stop"
+        assert RGBMRegressor().plan(X, y)["early_stopping"].idle == ""
+        kept = RGBMRegressor(early_stopping=False, loss=rgboost.losses.Huber(1.0)).plan(*rows(3000))
+        assert kept["early_stopping"].idle == ""  # otherwise rows would be held out
 
     def test_why_there_is_one_run(self, tmp_path):
         X, y = rows()
@@ -202,9 +231,6 @@ class TestStored:
 class TestOnePlace:
     """Nobody else reads "auto"."""
 
-    READERS = ("data/readers/", "cli/files/tables.py", "cli/files/task.py")
-    """Words of their own: how a file is read."""
-
     @staticmethod
     def reads(path):
         """Whether a file compares something with "auto" or "paper", or matches it."""
@@ -220,8 +246,8 @@ class TestOnePlace:
     def test_only_the_plan_reads_auto(self):
         source = ROOT / "src" / "rgboost"
         found = {str(p.relative_to(source)) for p in source.rglob("*.py") if self.reads(p)}
-        found = {name for name in found if not name.startswith(("training/plan/", *self.READERS))}
-        assert found == set()
+        assert "training/plan/rules.py" in found
+        assert {name for name in found if not name.startswith("training/plan/")} == set()
 
     NO_RULES = ("_LEAST_SQUARE", "THINNED")
     """What float64 can hold, and rows of a table that is shown: no rules."""
@@ -260,3 +286,41 @@ class TestOnePlace:
         assert documents.with_tables(text) == text, (
             "run python -m rgboost.training.plan docs/defaults.md"
         )
+
+    SENTENCES = (
+        f'`max_iter="auto"` (the default) is cross-validation below {rules.HOLD_OUT_ROWS:,} rows',
+        f"With fewer than {rules.FEW_ROWS} rows there are {rules.FEW_ITERATIONS} iterations",
+        f"Unless you say otherwise these are {rules.PATIENCE}, for means of several runs from "
+        f"{rules.MANY_ROWS:,} rows on {rules.PATIENCE_OF_MEAN}, and "
+        f"{rules.PATIENCE * rules.USUAL_STEPS:g}/`learning_rate` if that is more",
+        f'`max_bins="auto"` is {rules.BINS_OF_MANY} there',
+        f"(dense, or sparse with at most four million entries, zeros counted) go this way if "
+        f'`selection="thresholds"` (the default below {rules.MANY_ROWS:,} rows)',
+        f"cross-validation of at most {rules.MOST_FEW_ROWS:,} rows, and several classes, also "
+        f"without cross-validation if rows times classes are at most {rules.MOST_CLASS_SCORES:,}",
+        f'and `max_iter="auto"` holds rows out from {rules.HOLD_OUT_ROWS:,} rows on',
+        f"if it ends by itself, {NUMBERS[costs.FRUGAL_TIMES]} times its input, or "
+        f"{costs.FRUGAL_BYTES // 10**6} MB if that is more",
+        f"with more than {MOST_BINS:,} bins of a feature",
+        f"fewer than {rules.FEW_ROWS} rows, or cross-validation ends in one fit",
+        f"monotone constraints below {rules.HOLD_OUT_ROWS:,} rows",
+        f"with more than {pair_rules.MOST_FEATURES}; `interactions=20` has pairs of more, too "
+        f"(above {pair_rules.MOST_SCREENED:,} pairs",
+    )
+
+    @pytest.mark.parametrize("sentence", SENTENCES)
+    def test_numbers_of_the_guide_are_those_of_the_rules(self, sentence):
+        text = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+        assert " ".join(sentence.split()) in " ".join(text.split())
+        assert rules.DENSE_CELLS == 1 << 22, "four million"
+
+    def test_docstrings_follow_the_rules(self, monkeypatch):
+        before = parameters("LOSSES")
+        assert "below 10,000 rows" in before
+        assert before in RGBMRegressor.__doc__.replace(_LOSSES, "LOSSES")
+        for name, value in vars(rules).items():
+            if name.isupper() and type(value) in (int, float):
+                monkeypatch.setattr(rules, name, 77)
+        changed = parameters("LOSSES")
+        left = set(re.findall(r"\b\d[\d,.]*\d\b", changed)) - {"77", str(77 * 77)}
+        assert left == {str(costs.FRUGAL_BYTES // 10**6)}  # no rule of this file

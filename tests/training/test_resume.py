@@ -2,6 +2,7 @@
 
 import os
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from rgboost.model import ClassStumpModel, StumpModel
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners, WeightedGroups
 from rgboost.steps import ConstantStep, LineSearch, NewtonStep
 from rgboost.training import RunState, Validation
-from rgboost.training.state import settings_of
+from rgboost.training.state import FORMAT, settings_of
 from tests.storage.mutations import DAMAGING
 
 NOT_WHOLE = "run.npz is not a whole checkpoint of this version of rgboost: "
@@ -170,7 +171,7 @@ def test_damaged_files(tmp_path):
     state.save(path)
     whole = path.read_bytes()
     rng = random.Random(0)
-    wrong = [b"", b"PK", b"x" * 100, whole.replace(b"run state 2", b"run state 9", 1)]
+    wrong = [b"", b"PK", b"x" * 100, whole.replace(FORMAT, b"rgboost run state 9\n", 1)]
     wrong += [change(whole, rng) for change in DAMAGING for _ in range(200)]
     for data in wrong:
         if data != whole:
@@ -223,6 +224,13 @@ def test_states_of_other_runs():
         run("direct", 10, resume=state)
     with pytest.raises(ValueError, match="is one of engine='direct'; engine='gram' cannot go on"):
         run("direct", 30, resume=state, engine="gram")
+    changed = run("gram", 100, keep_state=True, gram_memory=5000).state
+    assert (changed.begun, changed.engine) == ("gram", "direct")
+    for engine in ("gram", "direct"):  # the one that it began with, and the one that goes on
+        other_words = replace(changed, label="quadratic or so")
+        run("gram", 110, resume=other_words, engine=engine)
+    with pytest.raises(ValueError, match="engine='quadratic' cannot go on"):
+        run("gram", 110, resume=changed, engine="quadratic")
     for more in (
         dict(loss=PythonLoss()), dict(learner=Stumps(max_bins=20)), dict(start_score=1.0),
         dict(weight=np.full(400, 2.0)), dict(validation=None),

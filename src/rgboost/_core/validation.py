@@ -9,35 +9,58 @@ from typing import Any
 import numpy as np
 
 
-def check_real(value: Any, name: str) -> float:
+def check_real(
+    value: Any,
+    name: str,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    below: float | None = None,
+    remedy: str = "",
+) -> float:
+    """``value`` as a finite float within the given range. ``remedy`` is what to do, in place of the
+    range."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r}.")
+        raise TypeError(f"{name} must be a number, got {value!r}{remedy and '; ' + remedy}.")
     number = float(value)
     if not np.isfinite(number):
-        raise ValueError(f"{name}={value} must be finite.")
-    return number
+        wrong = "must be finite"
+    elif above is not None and number <= above:
+        wrong = f"must be greater than {above:g}"
+    elif at_least is not None and number < at_least:
+        wrong = f"must be {at_least:g} or greater"
+    elif at_most is not None and number > at_most:
+        wrong = f"must be {at_most:g} or less"
+    elif below is not None and number >= below:
+        wrong = f"must be less than {below:g}"
+    else:
+        return number
+    raise ValueError(f"{name}={value} {'is impossible; ' + remedy if remedy else wrong}.")
 
 
 def check_positive(value: Any, name: str) -> float:
-    number = check_real(value, name)
-    if number <= 0:
-        raise ValueError(f"{name}={value} must be greater than 0.")
-    return number
+    return check_real(value, name, above=0.0)
 
 
 def check_not_negative(value: Any, name: str) -> float:
-    number = check_real(value, name)
-    if number < 0:
-        raise ValueError(f"{name}={value} must be 0 or greater.")
-    return number
+    return check_real(value, name, at_least=0.0)
 
 
-def check_count(value: Any, name: str, at_least: int = 0) -> int:
+def check_count(
+    value: Any, name: str, at_least: int = 0, at_most: int | None = None, remedy: str = ""
+) -> int:
+    """``value`` as an int within the given range; ``remedy`` as of `check_real`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be an integer, got {value!r}.")
-    if value < at_least:
-        raise ValueError(f"{name}={value} must be {at_least} or greater.")
-    return int(value)
+        raise TypeError(f"{name} must be an integer, got {value!r}{remedy and '; ' + remedy}.")
+    number = int(value)
+    if number < at_least:
+        wrong = f"must be {at_least} or greater"
+    elif at_most is not None and number > at_most:
+        wrong = f"must be {at_most} or less"
+    else:
+        return number
+    raise ValueError(f"{name}={value} {'is impossible; ' + remedy if remedy else wrong}.")
 
 
 def check_option(value: Any, name: str, options: Iterable[Any]) -> Any:

@@ -83,7 +83,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    epilog="Exit codes: 0 done, 1 bug, 2 usage, 3 data, 4 output, 5 package, 130 Ctrl-C.",
+    epilog="Exits: 1 bug, 2 usage, 3 data, 4 output, 5 package, 6 memory, 130 Ctrl-C.",
 )
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import typer
 
+from .typed import as_typed
+
 
 class ExitCode(IntEnum):
     """How the program ends."""
@@ -22,6 +24,7 @@ class ExitCode(IntEnum):
     DATA = 3
     OUTPUT = 4
     PACKAGE = 5
+    MEMORY = 6
     INTERRUPTED = 130
 
 
@@ -46,13 +49,14 @@ def tell(error: BaseException, as_json: bool) -> ExitCode:
 
 def describe(error: BaseException) -> tuple[ExitCode, str]:
     """Exit code and message of any error."""
-    from ..data.readers.errors import DataError
+    from ..data.readers.errors import DataError, with_place
 
-    message = " ".join(str(error).split())
+    message = _in_one_line(str(error))
     if isinstance(error, CommandError):
         return error.code, message
     if isinstance(error, DataError):
-        return ExitCode.DATA, message
+        what = as_typed(_in_one_line(error.what))
+        return ExitCode.DATA, with_place(what, error.path, error.line, error.column)
     if isinstance(error, KeyboardInterrupt):
         return ExitCode.INTERRUPTED, "interrupted"
     if isinstance(error, ImportError):
@@ -60,9 +64,18 @@ def describe(error: BaseException) -> tuple[ExitCode, str]:
     if isinstance(error, OSError) and error.errno is not None:
         return ExitCode.OUTPUT, _about_output(error, error.filename)
     if isinstance(error, ValueError | TypeError):
-        return ExitCode.USAGE, message
+        return ExitCode.USAGE, as_typed(message)
+    if isinstance(error, MemoryError):
+        found = f" ({message})" if message else ""
+        return ExitCode.MEMORY, (
+            f"the memory is not enough for this{found}, take fewer rows or features, or more memory"
+        )
     kind = type(error).__name__
     return ExitCode.FAULT, f"{kind}: {message}. This is a fault of the program; --debug shows more"
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(line.strip() for line in text.splitlines() if line.strip())
 
 
 @contextmanager

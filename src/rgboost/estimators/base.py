@@ -170,6 +170,10 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
     def _resolve_loss(self, rows: TrainingRows) -> Loss:
         raise NotImplementedError
 
+    def _why_loss(self) -> str:
+        """How the loss of the fit follows from the one that is given and from the rows."""
+        return ""
+
     @names_ours
     def fit(
         self,
@@ -241,6 +245,7 @@ class BaseRGBM(FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
             classes=rows.stratified,
             validation=rows.validation,
             has_offset=rows.offset is not None,
+            loss_why=self._why_loss(),
             goes_on=self._why_one_run(state, listeners),
             engine_before=None if state is None else state.engine,
             names=getattr(self, "feature_names_in_", None),

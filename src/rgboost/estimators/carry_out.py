@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..data.mixed_bins import columns_with_missing
 from ..engines.problem import rows_of
 from ..steps import NewtonGain
 from ..training import Boosted, EarlyStopping, RunState, boost
@@ -119,8 +118,8 @@ def one_run(
     if plan.judge == HELD:
         rows = hold_out(rows, job.parameters["validation_fraction"], job.seeds[1])
         settings["learner"] = settings["learner"].restricted_to(rows.kept)
-        if job.facts.missing.any() and not columns_with_missing(rows.X).any():
-            engine = "direct"  # all missing values are held out
+        if way.engine != "direct" and job.facts.missing.any():  # all of them may be held out
+            settings["learner"] = settings["learner"].with_missing()
     elif plan.judge == FOLDS:
         assert plan.cv_engine is not None
         folds = with_folds(job, settings)

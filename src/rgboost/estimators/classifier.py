@@ -17,7 +17,7 @@ from ..losses.base import check_loss
 from ..training import Validation
 from .base import BaseRGBM
 from .class_weight import apply_class_weight
-from .documents import ATTRIBUTES, PARAMETERS
+from .documents import ATTRIBUTES, parameters
 from .habits import names_ours
 from .held_out import TrainingRows
 from .rows import check_groups, check_training_rows
@@ -35,7 +35,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
     1/2), and the leaves of a stump hold a value for each class.
 
     Parameters
-    ----------{PARAMETERS.format(losses=_LOSSES)}
+    ----------{parameters(_LOSSES)}
     class_weight : dict, "balanced" or None
         Multiplies the weights of the rows of a class. ``"balanced"``: the classes have the same
         weight in all. Labels that a dict leaves out have the weight 1.
@@ -153,6 +153,10 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         """-1 and +1 for two classes, 0, 1, ..., C - 1 for more."""
         codes = self._class_codes(y).astype(np.float64)
         return 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes
+
+    def _why_loss(self) -> str:
+        n_classes = len(self.classes_)
+        return f"that of {self.loss!r} for {n_classes} classes" if n_classes > 2 else ""
 
     def _training_rows(self, X: Any, y: Any, sample_weight: Any, given: Any) -> TrainingRows:
         X, y, weight = check_training_rows(self, X, y, sample_weight)

@@ -1,6 +1,10 @@
 """What the docstrings of the regressor and the classifier share: parameters, attributes, `fit`."""
 
-PARAMETERS = """
+from __future__ import annotations
+
+from ..training.plan import costs, rules
+
+_PARAMETERS = """
     loss : str or Loss
         {losses}
         or an object of `rgboost.losses`, also one of your own.
@@ -13,14 +17,14 @@ PARAMETERS = """
         of one group. ``"groups"``: those of ``subset_size`` groups. Besides, ``"thresholds"``:
         ``subset_size`` of them, spread evenly over the features. Or a rule object of
         `rgboost.selection`, which brings its own t. ``"auto"``: ``"learners"``; but
-        ``"thresholds"`` for the mean of several runs (see ``ensemble``) below 10,000 rows, if
-        neither ``subset_size`` nor ``always_features`` is given. With categories or missing values
-        both are fitted then, and the one with the smaller loss of held-out rows is kept.
+        ``"thresholds"`` for the mean of several runs (see ``ensemble``) below {MANY_ROWS:,} rows,
+        if neither ``subset_size`` nor ``always_features`` is given. With categories or missing
+        values both are fitted then, and the one with the smaller loss of held-out rows is kept.
     subset_size : int, float, "sqrt", "all" or "auto"
         t: a count; a fraction, rounded to the nearest integer, at least 1; the integer part of
         the square root; or all. Smaller is faster per iteration and regularises. ``"auto"``: the
         square root; with ``selection="thresholds"`` half that of the number of features, or one
-        for every 150 rows, whichever is more.
+        for every {ROWS_PER_THRESHOLD} rows, whichever is more.
     groups : list of lists of features, optional
         A partition of the features by index or name. Default: every feature is a group.
     feature_weights : dict or array-like, optional
@@ -56,20 +60,23 @@ PARAMETERS = """
         ``"auto"``: constant if the loss is smooth, but for several classes; else Newton if it has a
         Newton step, else leaf search (line search if the learner is not stumps with free leaves).
     learning_rate : float or "auto"
-        Multiplies the step. ``"auto"``: 0.2; but for the mean of several runs (see ``ensemble``)
-        0.5 from 10,000 rows on, and 0.05 with the squared loss and ``selection="thresholds"``; for
-        a single run of two classes 1 from 1,000 rows on, where the step 1/sigma is small already;
-        and for several classes 0.4, or 1 from 10,000 rows on.
+        Multiplies the step. ``"auto"``: {SHORT_STEPS:g}; but for the mean of several runs (see
+        ``ensemble``) {LONG_STEPS:g} from {MANY_ROWS:,} rows on, and {STEPS_OF_THRESHOLDS:g} with
+        the squared loss and ``selection="thresholds"``; for a single run of two classes
+        {STEPS_OF_TWO_CLASSES:g} from {ROWS_OF_TWO_CLASSES:,} rows on, where the step 1/sigma is
+        small already; and for several classes {STEPS_OF_CLASSES:g}, or {LONG_STEPS_OF_CLASSES:g}
+        from {MANY_ROWS:,} rows on.
     max_iter : int, "auto" or "cv"
         Number of iterations, at most. ``"cv"``: as many as have the smallest loss in
-        cross-validation with ``cv`` folds, at most 20,000, or 100,000 of a mean of runs; see
-        ``ensemble`` for what follows. A fit that ends at that limit, or learns nothing, raises a
-        ``ConvergenceWarning``. With the squared loss and stumps the folds cost one pass over the
-        data, and bins come from all rows. Rows are not held out besides; ``n_iter_no_change`` and
-        ``tol`` end the search.
-        ``"auto"``: ``"cv"`` below 2,000 rows, and with losses whose mean of the folds' models costs
-        little (see ``ensemble``); else, and where a class has fewer rows than there are folds, up
-        to 20,000 until early stopping ends the fit; and 100 if there are fewer than 30 rows.
+        cross-validation with ``cv`` folds, at most {MOST_ITERATIONS:,}, or {MOST_ROUNDS:,} of a
+        mean of runs; see ``ensemble`` for what follows. A fit that ends at that limit, or learns
+        nothing, raises a ``ConvergenceWarning``. With the squared loss and stumps the folds cost
+        one pass over the data, and bins come from all rows. Rows are not held out besides;
+        ``n_iter_no_change`` and ``tol`` end the search. ``"auto"``: ``"cv"`` below
+        {HOLD_OUT_ROWS:,} rows, and with losses whose mean of the folds' models costs little (see
+        ``ensemble``); else, and where a class has fewer rows than there are folds, up to
+        {MOST_ITERATIONS:,} until early stopping ends the fit; and {FEW_ITERATIONS} if there are
+        fewer than {FEW_ROWS} rows.
     cv : int, splitter or list of (train, test) rows
         The folds of ``max_iter="cv"``: their number, for folds at random (of each class the same
         share), which do not part ``groups`` of rows that ``fit`` is given; or folds of yours that
@@ -80,27 +87,32 @@ PARAMETERS = """
         additive models is an additive model like others. It comes from statistics with the squared
         loss, and, by quadratic models, with losses that have a Newton step (the logistic one of two
         classes, exponential, Poisson, gamma, Tweedie); from the rows where these are few, of
-        several classes if rows times classes are at most 100,000, and, after ``max_iter="cv"`` of
-        at most 20,000 rows of numbers, with every loss but those in Python. False, and in all other
-        cases (``warm_start``, ``resume``, callbacks that look at one run: ``Checkpoint``,
-        ``EarlyStopping``, certificates): a fit to all rows.
+        several classes if rows times classes are at most {MOST_CLASS_SCORES:,}, and, after
+        ``max_iter="cv"`` of at most {MOST_FEW_ROWS:,} rows of numbers, with every loss but those in
+        Python. False, and in all other cases (``warm_start``, ``resume``, callbacks that look at
+        one run: ``Checkpoint``, ``EarlyStopping``, certificates): a fit to all rows.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
-        ``X_val, y_val``, or if ``max_iter="auto"`` says so. With validation rows of either kind
-        the fitted model is the one of the best iteration, whether the fit stopped early or not.
+        ``X_val, y_val``, or if ``max_iter="auto"`` says so. True holds rows out for that, False
+        holds none out; where cross-validation tells when to stop (see ``max_iter``), False changes
+        nothing. With validation rows of either kind the fitted model is the one of the best
+        iteration, whether the fit stopped early or not.
     validation_fraction : float
         The share of the training rows that is held out, if no validation rows are given.
     n_iter_no_change : int or "auto"
-        How many iterations to wait for the validation loss to fall. ``"auto"``: 200, and
-        400 for means of several runs from 10,000 rows on; or 15/``learning_rate`` if that is more.
+        How many iterations to wait for the validation loss to fall. ``"auto"``: {PATIENCE},
+        and {PATIENCE_OF_MEAN} for means of several runs from {MANY_ROWS:,} rows on; or
+        {WAIT:g}/``learning_rate`` if that is more.
     tol : float
         The smallest relative fall of the validation loss that counts.
     max_bins : int, None, "auto" or "paper"
-        Bins per feature. ``"auto"``: one for 50 rows, at least 32 and at most 255. But up to 512 if
-        that makes at most 4,800 splits of numbers and there are at most 100,000 rows; above 100,000
-        rows (dense) up to 2,047 if features with more than 255 values have at most 4,800 splits
-        then; and 255 where runs go by rows because these are few. None:
-        every distinct value is a split. ``"paper"``: 100 above 10,000 rows, None below.
+        Bins per feature. ``"auto"``: one for {ROWS_PER_BIN} rows, at least {FEWEST_BINS} and at
+        most {BINS_OF_MANY}. But up to {BINS_OF_FEW} if that makes at most {FEW_SPLITS:,} splits of
+        numbers and there are at most {ROWS_OF_FEW_BINS:,} rows; above {ROWS_OF_FEW_BINS:,} rows
+        (dense) up to {MOST_AUTO_BINS:,} if features with more than {BINS_OF_MANY} values have at
+        most {FEW_SPLITS:,} splits then; and {BINS_OF_MANY} where runs go by rows because these are
+        few. None: every distinct value is a split. ``"paper"``: {PAPER_BINS} above {PAPER_ROWS:,}
+        rows, None below.
     binning : {{"quantile", "hybrid"}}
         Thresholds at quantiles; or half of them there and half evenly spaced.
     categorical_features : "from_dtype", None, or list of names, indices or booleans
@@ -111,7 +123,7 @@ PARAMETERS = """
         missing.
     min_weight_fraction_leaf : float or "auto"
         The least share of the weight of all rows on either side of a split. ``"auto"``: that of
-        five rows with the squared loss from 10,000 rows on, else 0.
+        {LEAST_ROWS} rows with the squared loss from {MANY_ROWS:,} rows on, else 0.
     init : {{"zero", "best"}}
         Start from the score 0, or from the constant with the smallest loss.
     ridge : float
@@ -126,10 +138,10 @@ PARAMETERS = """
     gram_memory : int or None
         Bytes that the statistics of the Gram and quadratic engines may take. None: so many that all
         that a fit adds is at most a quarter of what the process may use; and, if it ends by itself
-        (``max_iter`` is no number), ten times its input, or 200 MB if that is more. If it is used
-        up, the direct engine goes on. Means of several runs do with less: they share one matrix,
-        of shorter integers, of fewer bins if ``max_bins="auto"``; else there are runs on the rows,
-        if these are few, or there is one run.
+        (``max_iter`` is no number), {FRUGAL_TIMES} times its input, or {FRUGAL_MB} MB if that is
+        more. If it is used up, the direct engine goes on. Means of several runs do with less: they
+        share one matrix, of shorter integers, of fewer bins if ``max_bins="auto"``; else there are
+        runs on the rows, if these are few, or there is one run.
     n_jobs : int or None
         Threads. None: as many as the process may use. Results do not depend on it.
     random_state : int, RandomState or None
@@ -144,6 +156,18 @@ PARAMETERS = """
         0: quiet. 1: a progress bar with the losses. 2: a line every second instead, by the logger
         ``rgboost`` if that shows such messages, else on standard error. Quiet inside joblib.
 """
+
+
+def parameters(losses: str) -> str:
+    """The section of parameters; numbers are those of the rules."""
+    numbers = {name: value for name, value in vars(rules).items() if name.isupper()}
+    return _PARAMETERS.format(
+        losses=losses,
+        WAIT=rules.PATIENCE * rules.USUAL_STEPS,
+        FRUGAL_MB=costs.FRUGAL_BYTES // 10**6,
+        **numbers,
+    )
+
 
 ATTRIBUTES = """
     model_ : the fitted additive model: tables per feature, and the path of weak-learners.

@@ -26,7 +26,7 @@ from ..losses import (
 from ..losses.base import check_loss
 from ..training import Validation
 from .base import BaseRGBM
-from .documents import ATTRIBUTES, PARAMETERS
+from .documents import ATTRIBUTES, parameters
 from .habits import names_ours
 from .held_out import TrainingRows
 from .rows import check_groups, check_training_rows
@@ -60,7 +60,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
     looks at a random subset of the weak-learners and adds the best of them.
 
     Parameters
-    ----------{PARAMETERS.format(losses=_LOSSES)}
+    ----------{parameters(_LOSSES)}
     Attributes
     ----------{ATTRIBUTES}
     Examples
@@ -149,6 +149,14 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         loss = check_loss(self.loss, _named(rows))
         ridge = check_not_negative(self.ridge, "ridge")
         return Ridged(loss, ridge) if ridge and loss is not self.loss else loss  # type: ignore[arg-type]
+
+    def _why_loss(self) -> str:
+        if not isinstance(self.loss, str) or self.loss not in ("huber", "log-cosh"):
+            return ""
+        return (
+            f"{self.loss!r} with the spread of y as scale: 1.4826 MAD, the median of "
+            "|y - median(y)|; or the standard deviation where that is 0"
+        )
 
     def _training_rows(self, X: Any, y: Any, sample_weight: Any, given: Any) -> TrainingRows:
         X, y, weight = check_training_rows(self, X, y, sample_weight, y_numeric=True)

@@ -99,9 +99,18 @@ class GlobalExplanation:
     def importances(self) -> NDArray[np.float64]:
         """Of all features: that of its function, and half of that of each of its pairs."""
         found = np.zeros(len(self.names))
-        for term, share in zip(self.terms, self.term_importances, strict=True):
+        for g, share in self.importance_of_used.items():
+            found[g] = share
+        return found
+
+    @property
+    def importance_of_used(self) -> dict[int, float]:
+        """The importances of the features that the model uses, by their indices: of millions of
+        features they are few."""
+        found: dict[int, float] = {}
+        for term, share in zip(self.terms, self.term_importances.tolist(), strict=True):
             for g in term.features:
-                found[g] += share / len(term.features)
+                found[g] = found.get(g, 0.0) + share / len(term.features)
         return found
 
     @property

@@ -13,6 +13,25 @@ from ..model import Coverage, Path
 from ..selection import Layout
 
 
+def sums_obstacle(
+    *, stumps: bool = True, sparse: bool = False, mixed: bool = False, held_missing: bool = False
+) -> str | None:
+    """Why sums over bins of features do not say all that boosting needs of the rows; None if they
+    do.
+
+    ``stumps``: whether weak-learners are stumps without constraints. ``mixed``: whether training
+    rows have missing values or categories. ``held_missing``: whether validation rows have missing
+    values.
+    """
+    if not stumps:
+        return "it needs stumps without monotone constraints"
+    if sparse and mixed:
+        return "it needs dense rows where there are missing values or categories, not sparse ones"
+    if held_missing and not mixed:
+        return "it needs validation rows without missing values where training rows have none"
+    return None
+
+
 class Additive(Protocol):
     """A fitted model: a score for every row, without walking the path. Stages and storage are for
     those who have them."""
@@ -88,7 +107,7 @@ class Prepared(ABC):
     def statistics_obstacle(self, held: Any) -> str | None:
         """Why sums over bins do not say all that boosting needs of the rows, and of validation rows
         with the weak-learners ``held`` on them; None if they do."""
-        return "it needs stumps without monotone constraints"
+        return sums_obstacle(stumps=False)
 
     def on_some_rows(
         self, rows: NDArray[np.int64], weight: NDArray[np.float64] | None, others: NDArray[np.int64]
@@ -180,6 +199,11 @@ class LearnerFamily(ABC):
 
     def restricted_to(self, rows: NDArray[np.bool_]) -> LearnerFamily:
         """The family for some of the training rows (those with positive weight)."""
+        return self
+
+    def with_missing(self) -> LearnerFamily:
+        """The family for validation rows that have missing values, where training rows may have
+        none: prepared such that statistics of both can be had, if the family has any."""
         return self
 
     def with_categorical(self, features: tuple[int, ...]) -> LearnerFamily:

@@ -26,15 +26,23 @@ from ..learners.stumps.stump_statistics import (
 from ..losses import Loss
 from .base import Columns, Vector
 from .counted_gram import count_gram, counts_pay
-from .row_gram import MOST_BINS_IN_ALL, WholeGram
 from .rows import TILE, Rows, make_rows, start_rows
 from .slots import Slots, bins_to_slots, number_slots
+from .whole_gram import MOST_BINS_IN_ALL, WholeGram
 
 MOST_BINS = 2048
 """Of a feature that has Gram rows: every thread has a table of pairs of bins."""
 
 STORED_SHARE = 0.25
 """Dense rows are stored as sparse ones if no more than this share of them has to be stored."""
+
+
+def bins_obstacle(most_bins: int) -> str | None:
+    """Why a feature with so many bins has no Gram rows; None if it has."""
+    if most_bins <= MOST_BINS:
+        return None
+    return f"it needs at most {MOST_BINS} bins per feature; set max_bins to that or less"
+
 
 _PIECE = 32
 """Numbers on a side of a piece of a matrix that is transposed at once."""
@@ -153,11 +161,11 @@ class MemoryStatistics:
         return out
 
 
-class RowStatistics(MemoryStatistics):
+class SparseStatistics(MemoryStatistics):
     """Statistics of features that mostly have one value: indicators, counts, words.
 
     The rows in the most frequent bin of a feature need not be stored. What is left of a row is
-    short, and then the whole Gram matrix costs the square of its length (`row_gram`), not n p for
+    short, and then the whole Gram matrix costs the square of its length (`whole_gram`), not n p for
     each feature: a9a has 14 of 123 features a row. So all Gram rows are made when the first ones
     are asked for, and kept until all were.
     """

@@ -25,6 +25,8 @@ from ..learners.stumps.mixed_splits import MixedColumns
 from ..learners.stumps.mixed_stumps import MixedStumps
 from ..learners.stumps.some_rows import LIGHT
 from ..learners.stumps.splits import Splits, weighted_splits
+from ..model import Path
+from ..model.path import add_mixed_path, path_tables
 
 Vector = NDArray[np.float64]
 
@@ -51,6 +53,26 @@ class NumberSplits(NamedTuple):
     splits: Splits
     slots: Slots
 
+    @property
+    def gains_at_hand(self) -> bool:
+        """Whether ``splits.gain`` says what every split gains: those of sets of categories depend
+        on the residuals."""
+        return True
+
+    def weighted(
+        self, weights: Vector, total_weight: float, lightest: float, noise: float | None
+    ) -> NumberSplits:
+        """The same splits under other weights of the rows, given for each slot; those with less
+        than ``lightest`` on a side never win. There is nothing that ``noise`` could smooth."""
+        splits = weighted_splits(self.splits, weights, total_weight)
+        least = max(lightest, LIGHT * total_weight)
+        splits.gain[np.minimum(weights, total_weight - weights) < least] = 0.0
+        return self._replace(splits=splits)
+
+    def tables(self, path: Path) -> Vector:
+        """The model of a path; see `rgboost.statistics.base`."""
+        return path_tables(self.slots.start, path.learner, path.left, path.right)
+
 
 class SlotSplits(NamedTuple):
     """Splits of mixed features, and where a search writes the order of categories."""
@@ -58,6 +80,44 @@ class SlotSplits(NamedTuple):
     splits: Splits
     slots: Slots
     columns: MixedColumns
+
+    @property
+    def gains_at_hand(self) -> bool:
+        return False
+
+    def weighted(
+        self, weights: Vector, total_weight: float, lightest: float, noise: float | None
+    ) -> SlotSplits:
+        """As of `NumberSplits`; the least weight of a side keeps its share of the whole, but is
+        not below ``lightest``. For ``noise`` see `with_noise`."""
+        splits, slots, columns = self
+        bin_weight = np.zeros(len(columns.bin_weight))
+        left_weight = np.zeros(int(splits.offsets[-1]))
+        for g in np.flatnonzero(np.diff(splits.offsets)):
+            mine = weights[slots.start[g] : slots.start[g + 1]]
+            if columns.categorical[g]:
+                bin_weight[columns.bin_start[g] :][: len(mine)] = mine
+            else:
+                left = left_weight[splits.offsets[g] : splits.offsets[g + 1]]
+                slots_to_left(columns, slots, g, weights, total_weight, left)
+        share = max(columns.lightest / splits.total_weight, LIGHT)
+        return SlotSplits(
+            weighted_splits(splits, left_weight, total_weight),
+            slots,
+            with_noise(columns, total_weight, noise)._replace(
+                bin_weight=bin_weight,
+                order=columns.order.copy(),
+                lightest=max(share * total_weight, lightest),
+            ),
+        )
+
+    def tables(self, path: Path) -> Vector:
+        """As of `NumberSplits`."""
+        found = np.zeros(int(self.slots.cells[-1]))
+        sets = path.sets if path.has("sets") else np.empty((len(path), 0), np.uint8)
+        steps = path.learner, path.left, path.right
+        add_mixed_path(self.splits, self.columns, *steps, sets, found)
+        return found
 
 
 def number_slots(offsets: NDArray[np.int64]) -> Slots:
@@ -85,48 +145,6 @@ def with_noise(columns: MixedColumns, total_weight: float, noise: float | None) 
     slope = 2.0 * columns.row_weight / total_weight if noise is None else 0.0
     return columns._replace(
         noise=np.array([0.0, noise or 0.0, slope]), trust=np.ones(len(columns.trust))
-    )
-
-
-def weighted_numbers(
-    learners: NumberSplits, weights: Vector, total_weight: float, lightest: float
-) -> NumberSplits:
-    """The same splits under other weights of the rows, given for each slot; those with less than
-    ``lightest`` on a side never win."""
-    splits = weighted_splits(learners.splits, weights, total_weight)
-    least = max(lightest, LIGHT * total_weight)
-    splits.gain[np.minimum(weights, total_weight - weights) < least] = 0.0
-    return learners._replace(splits=splits)
-
-
-def weighted_slots(
-    learners: SlotSplits,
-    weights: Vector,
-    total_weight: float,
-    lightest: float,
-    noise: float | None,
-) -> SlotSplits:
-    """As `weighted_numbers`; the least weight of a side keeps its share of the whole, but is not
-    below ``lightest``. For ``noise`` see `with_noise`."""
-    splits, slots, columns = learners
-    bin_weight = np.zeros(len(columns.bin_weight))
-    left_weight = np.zeros(int(splits.offsets[-1]))
-    for g in np.flatnonzero(np.diff(splits.offsets)):
-        mine = weights[slots.start[g] : slots.start[g + 1]]
-        if columns.categorical[g]:
-            bin_weight[columns.bin_start[g] :][: len(mine)] = mine
-        else:
-            left = left_weight[splits.offsets[g] : splits.offsets[g + 1]]
-            slots_to_left(columns, slots, g, weights, total_weight, left)
-    share = max(columns.lightest / splits.total_weight, LIGHT)
-    return SlotSplits(
-        weighted_splits(splits, left_weight, total_weight),
-        slots,
-        with_noise(columns, total_weight, noise)._replace(
-            bin_weight=bin_weight,
-            order=columns.order.copy(),
-            lightest=max(share * total_weight, lightest),
-        ),
     )
 
 

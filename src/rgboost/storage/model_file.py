@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from .._core.stored import StorageError, require
+from ..data.cuts import MOST_BINS
 from ..data.input import InputSchema
 from ..losses import Loss
 from ..model import ClassStumpModel, Coverage, StumpModel
@@ -27,6 +28,11 @@ from .values import NOT_STORED, NotStorable, Tensors, decode, encode
 VERSION = 2
 MOST_BYTES = 4 << 30
 """Size of the largest file that is read without being told to."""
+
+MOST_OF_A_FEATURE = 2 * MOST_BINS
+"""Weak-learners: a split between any two bins, with missing values on either side."""
+MOST_RUNS = 1 << 16
+"""Runs of a mean, one for each fold."""
 
 _DOCUMENT = {"version", "written_by", "estimator", "parameters", "fitted"}
 
@@ -195,6 +201,25 @@ def _check_fitted(fitted: Mapping[str, Any]) -> None:
             raise
         except Exception as error:  # of types that no check expected
             raise StorageError(f"Its value fitted.{name} is not valid: {error}") from error
+    _check_sizes(fitted)
+
+
+def _check_sizes(fitted: Mapping[str, Any]) -> None:
+    """Numbers that no array of a thin model has the length of: they follow from others, or cannot
+    be larger than these allow."""
+    trace, features = fitted["trace_"], fitted["n_features_in_"]
+    n_iter, n_learners = fitted["n_iter_"], fitted["n_learners_"]
+    require(n_iter == len(trace), "n_iter_", f"is {n_iter:,} with a trace of {len(trace):,}")
+    require(fitted.get("best_iteration_", 0) <= n_iter, "best_iteration_")
+    require(n_learners <= features * MOST_OF_A_FEATURE, "n_learners_", f"is {n_learners:,}")
+    require(fitted["subset_size_"] <= max(1, n_learners, features), "subset_size_")
+    n_runs = trace.n_runs
+    require(n_runs <= MOST_RUNS, "trace_.n_runs", f"is {n_runs:,}")
+    if "plan_" in fitted:
+        told = [entry.value for entry in fitted["plan_"].entries if entry.name == "n_runs"]
+        require(told in ([], [n_runs]), "trace_.n_runs", f"is {n_runs:,}, and not as in the plan")
+    if "pair_trace_" in fitted:
+        require(fitted["pair_trace_"].n_runs == n_runs, "pair_trace_.n_runs")
 
 
 def _about(name: str, fitted: Mapping[str, Any]) -> Mapping[str, Any]:

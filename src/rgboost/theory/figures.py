@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from .._core.one_line import one_line
+from .._core.validation import check_count
 from ..plot.style import save, tidy
 from ..selection import AllLearners
-from ._validation import Floats, check_integer
+from ._validation import Floats
 from .angle.closed_forms import orthogonal_angle, random_learners_angle
 from .angle.cosine import minimal_cosine_angle
 from .norms import ordered_l1_norm
@@ -81,7 +82,7 @@ def figure_theta(
         p = np.union1d(p, [size**2 for size in t if size**2 <= p[-1]])
     curves = {}
     for size in t:
-        check_integer("t", size, at_least=1, remedy="pass subset sizes of at least 1")
+        check_count(size, "t", at_least=1, remedy="pass subset sizes of at least 1")
         own = np.array([int(value) for value in p if value >= size], dtype=np.int64)
         by_formula = [
             orthogonal_angle(ordered_l1_norm(selection_probability(int(value), size)))

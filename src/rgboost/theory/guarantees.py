@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t as student
 
-from ._validation import Floats, check_integer, check_real, check_vector
+from .._core.validation import check_count, check_real
+from ._validation import Floats, check_vector
 from .angle.closed_forms import orthogonal_angle, random_learners_angle
 from .norms import ordered_l1_norm
 from .procedure import selection_probability
@@ -104,7 +105,7 @@ def iterations_needed(
     With D, Theorem non-strong:
     :math:`M \ge 2 \sigma D^2 (1/\varepsilon - 1/\mathrm{gap})`.
     """
-    target = check_real("epsilon", epsilon, above=0.0, remedy="pass a positive gap to reach")
+    target = check_real(epsilon, "epsilon", above=0.0, remedy="pass a positive gap to reach")
     gap = _check_gap(initial_gap)
     ratio = max(1.0, gap / target)
     bound: Callable[[int], Floats]
@@ -138,7 +139,7 @@ def level_set_radius(C: float, theta: float) -> float:
 
     For a mu-strongly convex loss :math:`C = \sqrt{2 (L(\beta^0) - L(\beta^*)) / \mu}` will do.
     """
-    C = check_real("C", C, at_least=0.0, remedy="pass the radius of the level set's predictions")
+    C = check_real(C, "C", at_least=0.0, remedy="pass the radius of the level set's predictions")
     return C / _check_theta(theta)
 
 
@@ -184,7 +185,7 @@ def recommended_subset_size(p: int) -> SubsetSizeAdvice:
     of an epoch when mu/sigma is small): the upper one exactly if their product is at most p (in a
     tie it is better by the next order).
     """
-    p = check_integer("p", p, at_least=1, remedy="pass the number of weak-learners, at least 1")
+    p = check_count(p, "p", at_least=1, remedy="pass the number of weak-learners, at least 1")
     low = math.isqrt(p)
     high = low if low * low == p else low + 1
     t = high if low * high <= p else low
@@ -259,9 +260,9 @@ def check_guarantee(
     loss, for rounding.
     """
     runs = _check_losses(losses)
-    minimum = check_real("optimum", optimum, remedy="pass the smallest loss, a finite number")
+    minimum = check_real(optimum, "optimum", remedy="pass the smallest loss, a finite number")
     level = check_real(
-        "confidence", confidence, above=0.0, below=1.0, remedy="pass a number such as 0.99"
+        confidence, "confidence", above=0.0, below=1.0, remedy="pass a number such as 0.99"
     )
     n_seeds, n_points = runs.shape
     promised = bound(np.arange(n_points)) if callable(bound) else bound
@@ -328,14 +329,14 @@ def _check_iterations(M: ArrayLike) -> Floats:
 
 def _check_gap(initial_gap: float) -> float:
     return check_real(
-        "initial_gap", initial_gap, at_least=0.0, remedy="pass L(beta^0) - L(beta*), 0 or more"
+        initial_gap, "initial_gap", at_least=0.0, remedy="pass L(beta^0) - L(beta*), 0 or more"
     )
 
 
 def _check_theta(theta: float) -> float:
     return check_real(
-        "theta",
         theta,
+        "theta",
         above=0.0,
         at_most=1.0 + 1e-12,
         remedy="pass a Minimal Cosine Angle, above 0 and at most 1",
@@ -344,10 +345,10 @@ def _check_theta(theta: float) -> float:
 
 def _contraction(mu: float, sigma: float, theta: float) -> float:
     """mu theta^2 / sigma, in (0, 1]."""
-    sigma = check_real("sigma", sigma, above=0.0, remedy="pass the smoothness of the loss")
+    sigma = check_real(sigma, "sigma", above=0.0, remedy="pass the smoothness of the loss")
     mu = check_real(
-        "mu",
         mu,
+        "mu",
         above=0.0,
         at_most=sigma,
         remedy=f"pass the loss's strong convexity, above 0 and at most sigma={sigma}; a loss "
@@ -358,6 +359,6 @@ def _contraction(mu: float, sigma: float, theta: float) -> float:
 
 def _nonstrong_scale(sigma: float, D: float) -> float:
     """2 sigma D^2."""
-    sigma = check_real("sigma", sigma, above=0.0, remedy="pass the smoothness of the loss")
-    D = check_real("D", D, above=0.0, remedy="pass a positive radius, see level_set_radius")
+    sigma = check_real(sigma, "sigma", above=0.0, remedy="pass the smoothness of the loss")
+    D = check_real(D, "D", above=0.0, remedy="pass a positive radius, see level_set_radius")
     return 2.0 * sigma * D**2

@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._core.one_line import one_line
+from .._core.validation import check_count
 from ..selection import Layout, SelectionRule
-from ._validation import Floats, check_integer, check_vector
+from ._validation import Floats, check_vector
 from .procedure import (
     Groups,
     Indices,
@@ -150,7 +151,7 @@ class StructuredNorm:
 
 def infinity_norm(K: int) -> StructuredNorm:
     r"""The infinity norm on R^K: :math:`\max_j |a_j|`."""
-    K = check_integer("K", K, at_least=1, remedy="pass the number of coordinates, at least 1")
+    K = check_count(K, "K", at_least=1, remedy="pass the number of coordinates, at least 1")
     return StructuredNorm("infinity", np.array([0, K]), np.arange(K), np.ones(1))
 
 

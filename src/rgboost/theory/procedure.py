@@ -12,8 +12,9 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._core.validation import check_count
 from ..selection import Layout, SelectionRule
-from ._validation import Floats, check_integer, check_vector
+from ._validation import Floats, check_vector
 
 Groups = Sequence[Iterable[int]]
 Indices = NDArray[np.int64]
@@ -62,10 +63,10 @@ def selection_probability(K: int, t: int, j: int | None = None) -> Floats | floa
     (it has died out after a few multiples of K/t factors). One rank alone uses the shorter of
     the two. What is smaller than the smallest float comes out as 0.
     """
-    K = check_integer("K", K, at_least=1, remedy="pass the number of coordinates, at least 1")
-    t = check_integer("t", t, at_least=1, at_most=K, remedy=f"pass a subset size from 1 to K={K}")
+    K = check_count(K, "K", at_least=1, remedy="pass the number of coordinates, at least 1")
+    t = check_count(t, "t", at_least=1, at_most=K, remedy=f"pass a subset size from 1 to K={K}")
     if j is not None:
-        j = check_integer("j", j, at_least=1, at_most=K, remedy=f"pass a rank from 1 to K={K}")
+        j = check_count(j, "j", at_least=1, at_most=K, remedy=f"pass a rank from 1 to K={K}")
         return _single_probability(K, t, j)
     if t <= _FEW:
         rank = np.arange(1, K + 1, dtype=np.float64)
@@ -100,7 +101,7 @@ def beta_limit(q: ArrayLike, t: int) -> Floats:
     still differ by 2.0 of 10 there (j = 1), and by 0.09 at K = 1000. Distribution functions
     differ by at most 0.049 at K = 40.
     """
-    t = check_integer("t", t, at_least=1, remedy="pass a subset size of at least 1")
+    t = check_count(t, "t", at_least=1, remedy="pass a subset size of at least 1")
     quantile = np.asarray(q, dtype=np.float64)
     if not ((quantile >= 0.0) & (quantile <= 1.0)).all():
         raise ValueError("q holds values outside [0, 1]; pass quantiles j/K.")
@@ -109,7 +110,7 @@ def beta_limit(q: ArrayLike, t: int) -> Floats:
 
 def coordinate_layout(K: int, groups: Groups | None = None) -> Layout:
     """K coordinates, one weak-learner each, in the given groups (None: one group each)."""
-    K = check_integer("K", K, at_least=1, remedy="pass the number of coordinates, at least 1")
+    K = check_count(K, "K", at_least=1, remedy="pass the number of coordinates, at least 1")
     return Layout.make(np.arange(K + 1, dtype=np.int64), groups)
 
 
@@ -192,8 +193,8 @@ def sample_chosen(
         The chosen indices.
     """
     size = np.abs(check_vector("a", a))
-    n_samples = check_integer(
-        "n_samples", n_samples, at_least=0, remedy="pass how many indices to draw"
+    n_samples = check_count(
+        n_samples, "n_samples", at_least=0, remedy="pass how many indices to draw"
     )
     layout = coordinate_layout(size.size, groups)
     rng = np.random.default_rng(random_state)

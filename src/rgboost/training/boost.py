@@ -285,7 +285,7 @@ def check_fits(state: RunState, n_iter: int, engine: str) -> RunState:
             f"The run to go on with has {state.done} iterations, more than the {n_iter} that are "
             "asked for; ask for at least as many, or begin anew."
         )
-    if not is_open(engine) and not state.label.startswith(engine):
+    if not is_open(engine) and engine not in (state.begun, state.engine):
         raise ValueError(
             f"The run to go on with is one of engine={state.engine!r}; "
             f"engine={engine!r} cannot go on with it. Use engine='auto', or begin anew."

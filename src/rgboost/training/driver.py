@@ -98,7 +98,7 @@ class Driver:
         self._in_block = False
         self._fingerprint = ""
         self._text: dict[str, str] | None = None
-        self._engine = runs.engine
+        self._begun = runs.engine if resume is None else resume.begun
         if resume is not None:
             self._go_on_from(resume)
         self._point = (self.recorder.done, self._generator())
@@ -206,8 +206,8 @@ class Driver:
         finished = self.runs.finished and done == self.recorder.done
         text = settings_of(**self.settings) if self._text is None else self._text
         return RunState(
-            self.runs.engine, self.recorder.engine, finished, self.fingerprint(), text,
-            generator, self.runs.keep(), self.recorder.keep(done),
+            self.runs.engine, self._begun, self.recorder.engine, finished, self.fingerprint(),
+            text, generator, self.runs.keep(), self.recorder.keep(done),
         )  # fmt: skip
 
     def fingerprint(self) -> str:

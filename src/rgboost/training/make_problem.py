@@ -136,9 +136,9 @@ def problem_of_source(
     loss.check_labels(facts.labels)
     prepared = learner.prepare(facts.X, facts.weight, groups=groups, names=names, n_jobs=n_jobs)
     selection.size(prepared.layout)
-    start = start_score
-    if start_score is None and loss.outputs > 1:
-        start = loss.best_constant(facts.labels, facts.label_weights)
+    start = None  # of one score, statistics find the best one
+    if start_score is not None or loss.outputs > 1:
+        start = start_of(loss, RowSet(facts.labels, facts.label_weights, None), start_score)
     return Problem(
         prepared=prepared,
         y=np.empty(0),

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from .._core.atomic import atomic_file
 from .._core.one_line import one_line, shortened
 
-FORMAT = b"rgboost run state 3\n"
+FORMAT = b"rgboost run state 4\n"
 Arrays = dict[str, NDArray]
 
 
@@ -34,14 +34,16 @@ Arrays = dict[str, NDArray]
 class RunState:
     """A run between two blocks of iterations.
 
-    ``engine`` is what goes on: "direct", "gram" or "quadratic"; ``label`` what the trace says of
-    it. ``finished`` tells that the engine itself came to an end. ``rng`` is the state of the
-    generator of subsets, ``rows`` the engine's sums and scores, ``trace`` what was recorded.
-    ``fingerprint`` stands for the data, the loss and the weak-learners; ``settings`` are the
-    parameters that its iterations follow, as text (see `settings_of`).
+    ``engine`` is what goes on: "direct", "gram" or "quadratic"; ``begun`` the one that the run
+    began with; ``label`` what the trace says to people. ``finished`` tells that the engine itself
+    came to an end. ``rng`` is the state of the generator of subsets, ``rows`` the engine's sums and
+    scores, ``trace`` what was recorded. ``fingerprint`` stands for the data, the loss and the
+    weak-learners; ``settings`` are the parameters that its iterations follow, as text (see
+    `settings_of`).
     """
 
     engine: str
+    begun: str
     label: str
     finished: bool
     fingerprint: str

@@ -53,17 +53,14 @@ class Trace:
     validation_loss : the same on the validation set, or None.
     seconds : time since the first iteration began, but for compiling and loading kernels. Taken
         between blocks of iterations, linear within one.
-    choices : what was chosen, with the fields that the family of weak-learners declares
-        (`rgboost.learners.base.Prepared.choice_type`), which are attributes of the trace too:
-        learner : index of the chosen weak-learner in 0..K-1, -1 if J held none;
-        left, right : what was added on the left and the right of a split; for a dictionary,
-        ``left`` is the step along the normalised column. With C > 2 classes (M, C);
-        gradient_norm : <b_j, r> of the choice, the largest |gradient| in J;
-        sets : bits of the bins on the left, if a feature is categorical.
+    choices : what was chosen, with the fields that the family of weak-learners declares, which are
+        attributes of the trace too: at least ``learner``, the index of the chosen weak-learner in
+        0..K-1 (-1 if J held none), ``left`` and ``gradient_norm``; see
+        `rgboost.learners.base.Prepared.choice_type` and that of the family.
     feature : the feature of the choice, or column of the chosen dictionary entry; or -1.
     split : which of the feature's weak-learners it is, counted from 0; or -1.
-    engine : what computed the iterations: "direct", "gram", "quadratic", or a sentence if it
-        changed on the way.
+    engine : for people, what computed the iterations: "direct", "gram", "quadratic", of several
+        runs with their number, or a sentence if it changed on the way.
     certificates : pairs (iteration, certificate) that callbacks made on the way, by iteration; see
         `rgboost.theory.certificates.recording`.
     n_runs : how many runs the model is the mean of.

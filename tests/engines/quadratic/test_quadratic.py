@@ -13,7 +13,7 @@ from rgboost.engines.quadratic import runs as quadratic_runs
 from rgboost.learners import Dictionary, Stumps
 from rgboost.losses import Exponential, Huber, Logistic, Loss, Quantile, Ridged, Squared
 from rgboost.selection import AllLearners, RandomGroups, RandomLearners
-from rgboost.statistics.row_gram import fill_whole_gram, make_row_bins
+from rgboost.statistics.whole_gram import fill_whole_gram, make_row_bins
 from rgboost.steps import ConstantStep, LeafSearch
 from rgboost.training import Validation, boost
 from tests.data_strategies import problems

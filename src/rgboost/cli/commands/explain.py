@@ -32,7 +32,6 @@ def explain(
     with writing(out):
         write_page(estimator, out, title=model.name)
     if as_json:
-        n_features = len(estimator.feature_importances_)
-        print_json({"out": str(out), "importances": dict(most_important(estimator, n_features))})
+        print_json({"out": str(out), "importances": dict(most_important(estimator, None))})
     else:
         typer.echo(str(out))

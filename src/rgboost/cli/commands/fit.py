@@ -106,7 +106,9 @@ def fit(
         estimator.zero_based_ = rows.zero_based  # for the files that are predicted
     with writing(out):
         estimator.save(out)
-    found = summarise(estimator, rows, task=kind, reason=reason, out=out, seconds=seconds)
+    found = summarise(
+        estimator, rows, task=kind, reason=reason, out=out, seconds=seconds, given=parameters
+    )
     if as_json:
         print_json(found)
     else:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from typing import Any
 
 from ...data.readers import CsvOptions, DataError, Table
 from ...data.readers.csv_file import locate_cell
 from ...data.readers.errors import shorten
+from ..typed import read_option
 
 
 def check_mostly_numbers(table: Table, options: dict[str, Any]) -> None:
@@ -30,13 +30,12 @@ def check_mostly_numbers(table: Table, options: dict[str, Any]) -> None:
         if n_numbers <= texts.sum():
             continue
         row = int(texts.argmax())
-        missing = json.dumps([str(column.iloc[row])], ensure_ascii=False)
-        types = json.dumps({name: "str"}, ensure_ascii=False)
+        missing = read_option("missing_values", [str(column.iloc[row])])
+        types = read_option("dtypes", {name: "str"})
         what = (
             f"{shorten(str(column.iloc[row]))} is not a number, but {n_numbers:,} other values of "
             f"the column {shorten(name)} are; correct it, or say that it is missing "
-            f"(--read 'missing_values={missing}') or that these are categories "
-            f"(--read 'dtypes={types}')"
+            f"({missing}) or that these are categories ({types})"
         )
         raise _fault(table, row, name, options, what)
 

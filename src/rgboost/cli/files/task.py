@@ -19,7 +19,11 @@ class TaskChoice(StrEnum):
 
 
 MOST_CODES = 10
-"""Whole numbers with at most so many different values are taken for classes."""
+"""Whole numbers with at most so many different values are taken for classes.
+
+No rule of a plan: a plan is that of an estimator, and here there is none yet. Whoever writes Python
+chooses one of the two by its name; a command has a file, and says in its summary what it chose and
+why."""
 
 
 def choose_task(task: TaskChoice | None, y: NDArray[Any]) -> tuple[Task, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from ...training.plan import Plan
 from ...training.plan.report import shown
 from ..files.models import is_classifier
+from ..typed import parameter_option
 from .output import columns
 
 if TYPE_CHECKING:
@@ -23,9 +25,16 @@ WHAT_MATTERS = (
 
 
 def summarise(
-    estimator: Any, table: Table, *, task: str, reason: str, out: Path, seconds: float
+    estimator: Any,
+    table: Table,
+    *,
+    task: str,
+    reason: str,
+    out: Path,
+    seconds: float,
+    given: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The facts, as the program gives them to machines."""
+    """The facts, as the program gives them to machines. ``given`` are the parameters that were."""
     trace = estimator.trace_
     held = trace.validation_loss
     best = estimator.best_iteration_
@@ -41,6 +50,7 @@ def summarise(
         "validation_loss": None if held is None else held[best],
         "engine": trace.engine,
         "plan": estimator.plan_.to_dict(),
+        "no_effect": without_effect(estimator.plan_, given),
         "seconds": seconds,
         "importances": dict(most_important(estimator)),
         **pair_facts(estimator),
@@ -49,12 +59,20 @@ def summarise(
     }
 
 
-def most_important(estimator: Any, most: int = MOST_IMPORTANT) -> list[tuple[str, float]]:
-    """The features with the largest importances, largest first; none that has none."""
-    importances = np.asarray(estimator.feature_importances_)
-    names = estimator._feature_names()
-    order = np.argsort(-importances, kind="stable")[:most]
-    return [(names[g], float(importances[g])) for g in order if importances[g] > 0]
+def without_effect(plan: Plan, given: Mapping[str, Any]) -> list[str]:
+    """Of the parameters that were given, those that have no effect, and why."""
+    return [
+        f"{parameter_option(entry.name, given[entry.name])}: {entry.idle}"
+        for entry in plan.entries
+        if entry.name in given and entry.idle
+    ]
+
+
+def most_important(estimator: Any, most: int | None = MOST_IMPORTANT) -> list[tuple[str, float]]:
+    """The features with the largest importances (None: all), largest first; none that has none."""
+    shares, names = estimator.explain_global().importance_of_used, estimator._feature_names()
+    order = sorted(shares, key=lambda g: (-shares[g], g))[:most]
+    return [(names[g], shares[g]) for g in order if shares[g] > 0]
 
 
 def pair_facts(estimator: Any, most: int = MOST_IMPORTANT) -> dict[str, Any]:
@@ -79,13 +97,15 @@ def summary_lines(found: dict[str, Any]) -> list[str]:
         ("features", f"{found['features']:,}"),
         ("best iteration", f"{found['best_iteration']:,} of {found['iterations']:,}"),
         ("mean loss", losses + (" (of the curves; for pairs see below)" if pairs else "")),
-        ("seconds", f"{found['seconds']:.2f} ({found['engine']} engine)"),
+        ("seconds", f"{found['seconds']:.2f}"),
+        ("engine", found["engine"]),
     ]
     if pairs:
         some = ", ".join(map(_cut, pairs[:PAIRS_NAMED])) + (", ..." if pairs[PAIRS_NAMED:] else "")
         facts.append(("pairs", f"{len(pairs):,}: {some}"))
     lines = [f"{name:<16}{value}" for name, value in facts]
     lines += ["plan", *plan_lines(Plan.from_dict(found["plan"]))]
+    lines += [f"  {'no effect':<14}{told}" for told in found["no_effect"]]
     shares = found.get("terms", found["importances"])
     if shares:
         lines.append("most important")

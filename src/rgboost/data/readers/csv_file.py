@@ -87,13 +87,6 @@ class CsvOptions:
             )
         if self.decimal not in (".", ",", None):
             raise ValueError(f"decimal={self.decimal!r} must be '.' or ','.")
-        try:
-            "".encode(self.encoding)
-        except LookupError as error:
-            raise ValueError(
-                f"encoding={self.encoding!r} is not known, give one of Python's, such as 'utf-8' "
-                "or 'cp1252'."
-            ) from error
         check_count(self.skip_lines, "skip_lines")
 
 
@@ -155,6 +148,7 @@ def _pandas_settings(layout: Layout, options: CsvOptions) -> dict[str, Any]:
 @contextlib.contextmanager
 def _open_text(path: Path, options: CsvOptions) -> Iterator[io.TextIOWrapper]:
     """The text of a file. What is not in the encoding, also while reading, is a `DataError`."""
+    _check_encoding(options.encoding, path)
     is_utf8 = options.encoding.lower() in ("utf-8", "utf8")
     try:
         with open_binary(path) as stream:
@@ -164,25 +158,36 @@ def _open_text(path: Path, options: CsvOptions) -> Iterator[io.TextIOWrapper]:
         raise _undecodable(path, options.encoding) from error
 
 
+def _check_encoding(encoding: str, path: Path) -> None:
+    """Raise if there is no such encoding of texts."""
+    try:
+        "".encode(encoding)
+    except (LookupError, ValueError) as error:  # ValueError: there is, but it encodes nothing
+        what = f"encoding={encoding!r} is not known, give one of Python's (encoding='cp1252')"
+        raise DataError(what, path=path, line=1) from error
+
+
 def _undecodable(path: Path, encoding: str) -> DataError:
     """Find the line and column at which the text is not in the encoding."""
-    decoder = codecs.getincrementaldecoder(encoding)()
+    decoder, line, column = codecs.getincrementaldecoder(encoding)(), 1, None
+    utf_16 = encoding.lower().replace("_", "-").startswith("utf-16")
+    what = (
+        f"the text is not {encoding}, give its encoding (such as encoding='cp1252') or save it as "
+        "UTF-8"
+    )
     with open_binary(path) as stream:
-        for line, text in enumerate(limited_lines(stream, path), 1):
-            if line == 1 and text.startswith((b"\xff\xfe", b"\xfe\xff")):
-                what = "the text is UTF-16, say so (encoding='utf-16') or save it as UTF-8"
-                return DataError(what, path=path, line=line)
-            try:
+        texts = enumerate(limited_lines(stream, path), 1)
+        try:
+            for line, text in texts:
+                if line == 1 and not utf_16 and text.startswith((b"\xff\xfe", b"\xfe\xff")):
+                    what = "the text is UTF-16, say so (encoding='utf-16') or save it as UTF-8"
+                    break
                 decoder.decode(text)
-            except UnicodeDecodeError as error:
-                return DataError(
-                    f"the text is not {encoding}, give its encoding (such as encoding='cp1252') "
-                    "or save it as UTF-8",
-                    path=path,
-                    line=line,
-                    column=error.start + 1,
-                )
-    return DataError(f"the text is not {encoding}, give its encoding", path=path)
+            else:
+                decoder.decode(b"", final=True)
+        except UnicodeError as error:  # some encodings do not say where
+            column = error.start + 1 if isinstance(error, UnicodeDecodeError) else None
+    return DataError(what, path=path, line=line, column=column)
 
 
 def _records(
@@ -239,7 +244,7 @@ def _wrong_count(path: Path, line: int, n_cells: int, n_expected: int) -> DataEr
     return DataError(
         f"this record has {n_cells} cells, the first has {n_expected}, correct the line (quote "
         "cells that contain the delimiter), give the delimiter, or leave out lines before the "
-        "first record (skip_lines)",
+        "first record (such as skip_lines=1)",
         path=path,
         line=line,
     )

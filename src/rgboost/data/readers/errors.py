@@ -29,8 +29,7 @@ class DataError(ValueError):
         self.path = None if path is None else os.fspath(path)
         self.line = line
         self.column = column
-        place = [str(part) for part in (self.path, line, column) if part is not None]
-        super().__init__(f"{':'.join(place)}: {what}" if place else what)
+        super().__init__(with_place(what, self.path, line, column))
 
     def __reduce__(self) -> tuple:  # keyword-only arguments would be lost by pickle
         return _restore, (self.what, self.path, self.line, self.column)
@@ -38,6 +37,12 @@ class DataError(ValueError):
 
 def _restore(what: str, path: str | None, line: int | None, column: int | None) -> DataError:
     return DataError(what, path=path, line=line, column=column)
+
+
+def with_place(what: str, path: str | None, line: int | None, column: int | None) -> str:
+    """What is wrong, after the place where it is."""
+    place = [str(part) for part in (path, line, column) if part is not None]
+    return f"{':'.join(place)}: {what}" if place else what
 
 
 def shorten(text: str, most: int = 40) -> str:

@@ -102,7 +102,7 @@ def _check_index(
     if number > most_index:
         return (
             f"feature index {shown} does not fit n_features={n_features}, "
-            "raise n_features, or check whether indices start at 0 or at 1 (zero_based)"
+            "raise n_features, or check whether indices start at 0 or at 1 (zero_based=True)"
         )
     if number < before:
         return (

@@ -12,8 +12,13 @@ from ..._core.team import Team
 from ...learners.stumps.stump_statistics import dense_bins
 from ...losses import Loss
 from ...model import Path
-from ...model.path import add_mixed_path, path_tables
-from ...statistics.memory import MemoryStatistics, RowStatistics, Vector, as_stored, pays_by_rows
+from ...statistics.memory import (
+    MemoryStatistics,
+    SparseStatistics,
+    Vector,
+    as_stored,
+    pays_by_rows,
+)
 from ...statistics.slots import (
     NumberSplits,
     Slots,
@@ -21,8 +26,6 @@ from ...statistics.slots import (
     bins_to_all_slots,
     mixed_slots,
     number_slots,
-    weighted_numbers,
-    weighted_slots,
     with_noise,
 )
 from ..problem import Problem
@@ -59,7 +62,7 @@ class GramFamily:
     ) -> MemoryStatistics:
         """Statistics of some rows."""
         by_rows = dense_bins(arrays) is None and pays_by_rows(arrays, len(y))
-        kind = RowStatistics if by_rows else MemoryStatistics
+        kind = SparseStatistics if by_rows else MemoryStatistics
         return kind(arrays, y, weight, loss, start, team, self.slots)
 
     def stored(self, arrays: Any, n_rows: int) -> Any:
@@ -78,9 +81,7 @@ class GramFamily:
         """The splits of rows with other weights, given for each of the sums. Those with less than
         ``lightest`` on a side are never chosen. ``noise`` is phi of `rgboost.learners.credibility`;
         None: that of the squared loss."""
-        if isinstance(self.splits, NumberSplits):
-            return weighted_numbers(self.splits, weights, total_weight, lightest)
-        return weighted_slots(self.splits, weights, total_weight, lightest, noise)
+        return self.splits.weighted(weights, total_weight, lightest, noise)
 
     def run(self, team: Team, splits: Any, state: GramState, held: GramState, *rest: Any) -> int:
         """Run iterations; see `run_gram_block`."""
@@ -88,13 +89,7 @@ class GramFamily:
 
     def tables(self, path: Path) -> Vector:
         """The model of some iterations, as statistics take it."""
-        steps = path.learner, path.left, path.right
-        if isinstance(self.splits, NumberSplits):
-            return path_tables(self.offsets, *steps)
-        tables = np.zeros(self.n_tables)
-        sets = path.sets if path.has("sets") else np.empty((len(path), 0), np.uint8)
-        add_mixed_path(self.splits.splits, self.splits.columns, *steps, sets, tables)
-        return tables
+        return self.splits.tables(path)
 
 
 def gram_family(problem: Problem) -> GramFamily:

@@ -20,13 +20,13 @@ from scipy.optimize import brentq
 from ..._core.team import Team
 from ...learners.stumps.some_rows import take_rows
 from ...learners.stumps.splits import expected_sum
+from ...losses import Loss
 from ...model import Path
 from ...selection import Subsets
 from ...statistics.base import Curvature, Models
 from ...statistics.in_memory import InMemory, RowsOfFold
-from ...statistics.memory import MOST_BINS
-from ...statistics.slots import NumberSplits
-from ...steps import ConstantRule, SearchRule
+from ...statistics.memory import bins_obstacle
+from ...steps import ConstantRule, LeafStep, SearchRule, StepRule
 from ..base import Arrays, Block, Losses, Record, Run, Runs
 from ..curvature import in_units_of_the_largest
 from ..direct.runs import DirectRuns
@@ -52,19 +52,22 @@ than it saves."""
 
 def gram_obstacle(problem: Problem) -> str | None:
     """Why the Gram engine cannot run this problem; None if it can."""
-    if not problem.loss.quadratic:
-        return f"it needs the squared loss, not {problem.loss!r}"
-    if not isinstance(problem.rule, ConstantRule | SearchRule):
+    return squared_obstacle(problem.loss, problem.step) or statistics_obstacle(problem)
+
+
+def squared_obstacle(loss: Loss, step: StepRule) -> str | None:
+    """Why there are no such steps for a loss without a look at rows; None if there are."""
+    if not loss.quadratic:
+        return f"it needs the squared loss, not {loss!r}"
+    if isinstance(step, LeafStep):
         return "its steps are along b; use step='constant' or 'line-search'"
-    return statistics_obstacle(problem)
+    return None
 
 
 def statistics_obstacle(problem: Problem) -> str | None:
     """Why statistics do not know these weak-learners; None if they do."""
-    why = problem.prepared.statistics_obstacle(problem.held_arrays)
-    if why is None and problem.prepared.most_bins > MOST_BINS:
-        why = f"it needs at most {MOST_BINS} bins per feature; set max_bins to that or less"
-    return why
+    prepared = problem.prepared
+    return prepared.statistics_obstacle(problem.held_arrays) or bins_obstacle(prepared.most_bins)
 
 
 def all_rows_fit(problem: Problem) -> bool:
@@ -194,8 +197,8 @@ class StatisticsRuns(Runs):
         one for each thread."""
         offsets = self.problem.prepared.layout.offsets
         needed = int(np.searchsorted(offsets, state.pending.learner[0], side="right")) - 1
-        if self.team.size == 1 or not isinstance(state.splits, NumberSplits):
-            return [needed]  # the scores of sets of categories are not at hand
+        if self.team.size == 1 or not state.splits.gains_at_hand:
+            return [needed]
         splits, train = state.splits.splits, state.train
         slope, shift = expected_sum(splits, train.total[0])
         off = train.left_sums - ((slope + train.constant[0]) * splits.left_weight + shift)

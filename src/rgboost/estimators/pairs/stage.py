@@ -211,8 +211,7 @@ def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFi
         return None
     given = settings(job, done.way)
     cuts = boosted.prepared.bins()
-    if cuts is None:
-        return None
+    assert cuts is not None  # others have no pairs: see `rgboost.training.plan.pair_rules`
     stage = PairStage(
         plan=plan,
         loss=job.facts.loss,

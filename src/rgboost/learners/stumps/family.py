@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -25,7 +25,7 @@ from ...data.sparse_columns import as_columns, sparse_columns
 from ...model import ClassStumpModel, Coverage, Path, StumpModel
 from ...model.path import path_tables
 from ...selection import Layout
-from ..base import LearnerFamily
+from ..base import LearnerFamily, sums_obstacle
 from .dense_stumps import DenseStumps, dense_stumps
 from .mixed_splits import mixed_columns
 from .prepared_mixed import PreparedMixedStumps, mixed_arrays, prepare_mixed
@@ -68,6 +68,9 @@ class Stumps(LearnerFamily):
         Categories of fewer rows (in units of the mean weight) share one.
     max_categories : int or None
         The most categories of a feature; the less frequent ones share one.
+    expects_missing : bool
+        Bins are made as those of rows with missing values also where none is missing: rows to come
+        may lack some. The weak-learners are the same.
 
     Dense matrices and sparse ones (without making them dense) are accepted. Ties between stumps
     go to the smaller feature, then to the smaller threshold. NaN is a missing value: see
@@ -82,6 +85,7 @@ class Stumps(LearnerFamily):
     smooth: bool = False
     min_frequency: int = 1
     max_categories: int | None = None
+    expects_missing: bool = field(default=False, repr=False)
     accepts_missing: ClassVar[bool] = True
     knows_folds: ClassVar[bool] = True
     by_statistics: ClassVar[bool] = True
@@ -92,6 +96,7 @@ class Stumps(LearnerFamily):
         if not 0.0 <= check_real(self.min_weight_fraction_leaf, _LEAST) <= 0.5:
             raise ValueError(f"{_LEAST}={self.min_weight_fraction_leaf} must be from 0 to 0.5.")
         check_option(self.smooth, "smooth", [True, False])
+        check_option(self.expects_missing, "expects_missing", [True, False])
         check_count(self.min_frequency, "min_frequency", at_least=1)
         if self.max_categories is not None:
             check_count(self.max_categories, "max_categories", at_least=2)
@@ -112,6 +117,9 @@ class Stumps(LearnerFamily):
     def free_leaves(self) -> bool:  # type: ignore[override]
         return self.leaves == "free"
 
+    def with_missing(self) -> Stumps:
+        return replace(self, expects_missing=True)
+
     def with_categorical(self, features: tuple[int, ...]) -> Stumps:
         return replace(self, categorical=features)
 
@@ -125,7 +133,7 @@ class Stumps(LearnerFamily):
         n_jobs: int = 1,
     ) -> PreparedStumps | PreparedMixedStumps:
         missing = columns_with_missing(X)
-        mixed = bool(self.categorical) or bool(missing.any())
+        mixed = self.expects_missing or bool(self.categorical) or bool(missing.any())
         plan = make_plan(self.max_bins, self.binning)
         total = float(X.shape[0]) if weight is None else float(weight.sum())
         lightest = self.min_weight_fraction_leaf * total
@@ -189,9 +197,8 @@ class PreparedStumps(PreparedBins):
         return int(self.arrays.splits.most_bins)
 
     def statistics_obstacle(self, held: Any) -> str | None:
-        if isinstance(held, DenseStumps | SparseStumps):
-            return None
-        return "it needs validation rows without missing values where training rows have none"
+        plain = isinstance(held, DenseStumps | SparseStumps)
+        return sums_obstacle(sparse=self.sparse, held_missing=not plain)
 
     def choice_type(self, n_classes: int | None) -> np.dtype[Any]:
         return split_type(n_classes)

@@ -25,6 +25,7 @@ from ...data.sparse_columns import as_columns
 from ...model import ClassStumpModel, Coverage, Path, StumpModel
 from ...model.mixed import collapse_mixed
 from ...selection import Layout
+from ..base import sums_obstacle
 from ..credibility import usual_weight
 from .mixed_splits import MixedColumns, mixed_columns, mixed_splits
 from .mixed_stumps import MixedStumps, SparseMixedStumps, mixed_stumps
@@ -63,9 +64,8 @@ class PreparedMixedStumps(PreparedBins):
         return int(self.cuts.n_values.max(initial=0)) + 1
 
     def statistics_obstacle(self, held: Any) -> str | None:
-        if isinstance(self.arrays, MixedStumps) and isinstance(held, MixedStumps):
-            return None
-        return "it needs dense rows where there are missing values or categories, not sparse ones"
+        dense = isinstance(self.arrays, MixedStumps) and isinstance(held, MixedStumps)
+        return sums_obstacle(sparse=not dense, mixed=True)
 
     def choice_type(self, n_classes: int | None) -> np.dtype[Any]:
         return split_type(n_classes, self.set_bytes)

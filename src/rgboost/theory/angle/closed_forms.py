@@ -6,7 +6,8 @@ from itertools import product
 
 import numpy as np
 
-from .._validation import Floats, check_integer
+from ..._core.validation import check_count
+from .._validation import Floats
 from ..norms import StructuredNorm
 
 _BINARY_ROWS = 16
@@ -77,8 +78,8 @@ def random_learners_angle(p: int, t: int) -> float:
     concave. So h - w is convex and 0 at i = 0: once positive it stays positive. (Where
     gamma_{i+1} = 0, h is infinite and the sequence falls.)
     """
-    p = check_integer("p", p, at_least=1, remedy="pass the number of weak-learners, at least 1")
-    t = check_integer("t", t, at_least=1, at_most=p, remedy=f"pass a subset size from 1 to p={p}")
+    p = check_count(p, "p", at_least=1, remedy="pass the number of weak-learners, at least 1")
+    t = check_count(t, "t", at_least=1, at_most=p, remedy=f"pass a subset size from 1 to p={p}")
     return float(min(t / p, 1.0 / np.sqrt(p)))
 
 
@@ -98,7 +99,7 @@ def binary_minimiser(p: int) -> Floats:
 
 
 def _binary_weights(p: int) -> Floats:
-    p = check_integer("p", p, at_least=1, remedy="pass the number of samples, at least 1")
+    p = check_count(p, "p", at_least=1, remedy="pass the number of samples, at least 1")
     root = np.sqrt(np.arange(p + 1, dtype=np.float64))
     return np.diff(root)
 
@@ -109,7 +110,7 @@ def binary_basis(p: int) -> Floats:
     The paper counts 3^p weak-learners. The zero vector among them cannot be normalised, and of
     the others b and -b are the same weak-learner.
     """
-    p = check_integer("p", p, at_least=1, at_most=12, remedy="pass a number of samples up to 12")
+    p = check_count(p, "p", at_least=1, at_most=12, remedy="pass a number of samples up to 12")
     patterns = np.array(list(product((-1.0, 0.0, 1.0), repeat=p)))
     half = patterns[len(patterns) // 2 + 1 :]
     return np.asarray((half / np.linalg.norm(half, axis=1, keepdims=True)).T)

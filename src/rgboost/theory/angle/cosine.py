@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._core.team import check_n_jobs
+from ..._core.validation import check_count
 from ...learners.base import Prepared
 from ...selection import SelectionRule
-from .._validation import Floats, check_integer, check_matrix, check_vector
+from .._validation import Floats, check_matrix, check_vector
 from ..distance import factorise
 from ..norms import StructuredNorm, infinity_norm, norm_of
 from ..procedure import Groups
@@ -90,8 +91,8 @@ def minimal_cosine_angle(
     >>> round(found.lower, 6), round(found.upper, 6), found.lower_method
     (0.707107, 0.707107, 'closed form of an orthogonal basis')
     """
-    n_starts = check_integer(
-        "n_starts", n_starts, at_least=1, remedy="pass at least one direction to start from"
+    n_starts = check_count(
+        n_starts, "n_starts", at_least=1, remedy="pass at least one direction to start from"
     )
     rng = np.random.default_rng(random_state)
     if isinstance(B, Prepared):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..._core.team import check_n_jobs
+from ..._core.validation import check_real
 from ...losses import Loss
-from .._validation import check_real
 from ..dual.ground import Effort, Ground, Search
 from ..dual.search import Searcher
 from ..dual.span import Vector
@@ -153,9 +153,9 @@ def certificate(
 def make_effort(
     tightness: float, tolerance: float | None, radius: float | None, max_products: float | None
 ) -> Effort:
-    check_real("tightness", tightness, at_least=1.0, remedy="use a number of 1 or more")
+    check_real(tightness, "tightness", at_least=1.0, remedy="use a number of 1 or more")
     if tolerance is not None:
-        check_real("tolerance", tolerance, at_least=0.0, remedy="use a number of 0 or more")
+        check_real(tolerance, "tolerance", at_least=0.0, remedy="use a number of 0 or more")
     if radius is not None and not radius >= 0.0:
         raise ValueError(f"radius={radius!r} is impossible; use a number of 0 or more, or inf.")
     if max_products is None:

@@ -11,10 +11,9 @@ import numpy as np
 
 from ..._core.one_line import one_line
 from ..._core.team import check_n_jobs
-from ..._core.validation import check_count
+from ..._core.validation import check_count, check_real
 from ...learners import LearnerFamily, Stumps
 from ...losses import Loss
-from .._validation import check_real
 from ..dual.ground import Effort
 from ..dual.search import Searcher
 from ..dual.span import Vector
@@ -76,7 +75,7 @@ def optimal_loss(
     """
     begun = time.perf_counter()
     threads = check_n_jobs(n_jobs)
-    check_real("tol", tol, above=0.0, remedy="use a positive number")
+    check_real(tol, "tol", above=0.0, remedy="use a positive number")
     check_count(max_steps, "max_steps", at_least=1)
     family = Stumps() if learner is None else learner
     training = prepare(X, y, sample_weight, loss, family, start, threads)

@@ -22,7 +22,7 @@ from ...learners.base import Prepared
 from ...learners.stumps.stump_statistics import expand_codes, joint_bins
 from ...losses import Squared
 from ...statistics.memory import MOST_BINS, MemoryStatistics, expanded_type, weigh_bins
-from ...statistics.row_gram import MOST_BINS_IN_ALL, RowBins, add_pairs, make_row_bins
+from ...statistics.whole_gram import MOST_BINS_IN_ALL, RowBins, add_pairs, make_row_bins
 from .products import add_row_bins, multiply_dense
 from .span import MatrixSpan, Span, Vector
 
@@ -217,7 +217,7 @@ class StumpSpan(Span):
         return out.tocsr()
 
     def gram(self, x: Vector) -> NDArray[np.float64]:
-        bins = self._row_gram(x) if self.by_rows else self._column_gram(x)
+        bins = self._gram_by_rows(x) if self.by_rows else self._column_gram(x)
         gram = np.empty((len(self.kept) + 1, len(self.kept) + 1))
         gram[1:, 1:] = bins
         gram[0, 1:] = gram[1:, 0] = np.diag(bins)
@@ -245,7 +245,7 @@ class StumpSpan(Span):
     def _kept_coordinates(self) -> NDArray[np.int64]:
         return np.searchsorted(self.at, self.kept)
 
-    def _row_gram(self, x: Vector) -> NDArray[np.float64]:
+    def _gram_by_rows(self, x: Vector) -> NDArray[np.float64]:
         """Weights of pairs of bins that sparse rows store."""
         table = np.zeros((self.n_bins, self.n_bins))
         add_pairs(self.rows_by_bins(), x, 0, self.n_rows, table)

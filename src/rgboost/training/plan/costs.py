@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ...selection import Layout, SelectionRule
 from ...statistics.memory import STORED_SHARE
-from ...statistics.row_gram import MOST_BINS_IN_ALL
+from ...statistics.whole_gram import MOST_BINS_IN_ALL
 from .facts import Facts
 
 CELL, ROW, SPLIT, PAIR, CUMULATE = 0.45, 1.0, 0.5, 0.8, 1.0

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from ...engines.gram.runs import squared_obstacle
 from ...engines.quadratic.runs import STEEPEST, loss_obstacle
+from ...learners.base import sums_obstacle
 from ...selection import RandomThresholds, SelectionRule
-from ...statistics.memory import MOST_BINS
-from ...steps import LeafStep, StepRule
+from ...statistics.memory import bins_obstacle
+from ...steps import StepRule
 from . import rules
 from .costs import CURVED_ROW, FEW_CELL, ROW, TYPICAL_ITERATIONS, Bins, Work, gram_bytes_of
 from .facts import Facts
@@ -59,7 +61,7 @@ class Mean:
         if facts.loss.terms is None:
             return f"{facts.loss!r} is written in Python"
         if not case.plain_stumps:
-            return "it needs stumps without monotone constraints"
+            return sums_obstacle(stumps=False)
         if facts.mixed:
             return "runs on the rows side by side need numbers without missing values"
         if facts.rows > rules.MOST_FEW_ROWS:
@@ -248,28 +250,17 @@ def _asked(case: Case, auto: str, gram: str | None, work: Work | None) -> str:
 
 def gram_obstacle(case: Case, work: Work | None) -> str | None:
     """Why the Gram engine cannot run this; None if it can."""
-    facts = case.facts
-    if not facts.loss.quadratic:
-        return f"it needs the squared loss, not {facts.loss!r}"
-    obstacle = stumps_obstacle(case, work)
-    if obstacle is not None:
-        return obstacle
-    if isinstance(case.step, LeafStep):
-        return "its steps are along b; use step='constant' or 'line-search'"
-    return None
+    return squared_obstacle(case.facts.loss, case.step) or stumps_obstacle(case, work)
 
 
 def stumps_obstacle(case: Case, work: Work | None) -> str | None:
     """Why there are no statistics of these weak-learners on these rows."""
+    facts = case.facts
     if work is None or not case.plain_stumps:
-        return "it needs stumps without monotone constraints"
-    if case.facts.sparse and case.facts.mixed:
-        return "it needs dense rows where there are missing values or categories, not sparse ones"
-    if case.facts.held_missing and not case.facts.mixed:
-        return "it needs validation rows without missing values where training rows have none"
-    if work.most_bins > MOST_BINS:
-        return f"it needs at most {MOST_BINS} bins per feature; set max_bins to that or less"
-    return None
+        return sums_obstacle(stumps=False)
+    return sums_obstacle(
+        sparse=facts.sparse, mixed=facts.mixed, held_missing=facts.held_missing
+    ) or bins_obstacle(work.most_bins)
 
 
 def one_quadratic_obstacle(case: Case, work: Work | None) -> str | None:

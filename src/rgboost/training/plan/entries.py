@@ -9,9 +9,10 @@ from typing import Any
 from ..._core.one_line import brief
 from ..._core.team import check_n_jobs
 from ...learners import LearnerFamily
-from ...selection import AllLearners, RandomGroup, RandomThresholds
+from ...selection import AllLearners, RandomThresholds
 from . import rules
-from .report import Entry, Plan, Way
+from .facts import Facts
+from .report import NO_EFFECT, Entry, Plan, Way
 from .rules import Case, decide
 
 ORDER = (
@@ -47,11 +48,13 @@ def make_entries(
         value, why = given, ""
         if name == "interactions":
             value, why = pairs
+        elif name == "loss":
+            value, why = case.facts.loss, case.facts.loss_why
         elif auto:
             value, why = _resolved(name, case, plan, judged)
         idle = no_effect(name, case, plan, decides)
         if idle is not None:
-            why = f"no effect: {idle}"
+            why = NO_EFFECT + idle
         found.append(Entry(name, _plain(value), "auto" if auto else "given", why))
         if name == "max_iter":
             found += _about_runs(case, plan, judged)
@@ -154,23 +157,50 @@ def no_effect(name: str, case: Case, plan: Plan, decides: Callable[[str, Any], b
         return "no rows are held out"
     if name in ("n_iter_no_change", "tol") and first.patience is None:
         return "nothing stops the run early"
-    if name in ("cv", "ensemble") and plan.judge not in (rules.MEAN, rules.FOLDS):
+    judged_by_folds = plan.judge in (rules.MEAN, rules.FOLDS)
+    if name in ("cv", "ensemble") and not judged_by_folds:
         one = name == "ensemble" and not case.ensemble and decides(name, True)
         return None if one else "there is no cross-validation"
+    if name == "ensemble" and plan.judge == rules.FOLDS:
+        one = not case.ensemble and decides(name, True)
+        return None if one else "there is one run in any case"
+    if name == "early_stopping" and case.early_stopping != "auto" and judged_by_folds:
+        return None if decides(name, "auto") else "cross-validation tells when to stop"
     if name in ("max_bins", "binning", "min_weight_fraction_leaf"):
-        return "the learner has its own" if isinstance(case.learner, LearnerFamily) else None
+        if isinstance(case.learner, LearnerFamily):
+            return "the learner has its own"
+        if name == "binning" and all(_bins_are_values(case.facts, way.max_bins) for way in ways):
+            return "every value has a bin of its own"
     if name == "interaction_constraints" and given_but_idle(case, plan):
         return "there are no pairs"
     if name == "ridge" and case.ridge and not isinstance(case.loss, str):
         return "the loss is given as an object"
     if name == "subset_size" and not isinstance(case.selection, str):
         return "the selection rule has its own"
-    if name == "subset_size" and isinstance(first.selection, AllLearners | RandomGroup):
+    if name == "subset_size" and case.selection in ("all", "group"):
         return "the selection rule has no size"
-    by_learner = all(way.selection.by_learner for way in ways)
-    if name == "groups" and case.groups is not None and by_learner:
-        return "weak-learners are drawn one by one"
+    if name == "groups" and case.groups is not None:
+        if all(way.selection.by_learner for way in ways):
+            return "weak-learners are drawn one by one"
+        if all(_looks_at_all(way) for way in ways):
+            return "every weak-learner is looked at"
+    if name == "random_state" and not judged_by_folds and plan.judge != rules.HELD:
+        return "nothing is random" if _looks_at_all(first) and plan.pairs is None else None
     return None
+
+
+def _bins_are_values(facts: Facts, max_bins: int | None) -> bool:
+    """Whether no feature has more values than bins, for certain."""
+    values = facts.values
+    if max_bins is None:
+        return True
+    all_counted = values.n_rows == facts.rows and len(values.start) == facts.features + 1
+    return all_counted and int(values.distinct[~facts.categorical].max(initial=0)) <= max_bins
+
+
+def _looks_at_all(way: Way) -> bool:
+    """Whether every iteration looks at every weak-learner."""
+    return isinstance(way.selection, AllLearners)
 
 
 def given_but_idle(case: Case, plan: Plan) -> bool:

@@ -161,6 +161,8 @@ class Facts:
     categorical: NDArray[np.bool_]
     missing: NDArray[np.bool_]
     """Which features have categories, and which have missing values."""
+    loss_why: str = ""
+    """How the loss follows from the one that is given, and from the rows."""
     sparse: bool = False
     stored: int = 0
     """Entries that are stored: all of a dense matrix."""

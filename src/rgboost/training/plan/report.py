@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from .pair_rules import PairPlan
 
 
+NO_EFFECT = "no effect: "
+
+
 class Entry(NamedTuple):
     """A setting. ``source`` is "given" or "auto"; ``why`` may be empty where it is given."""
 
@@ -22,6 +25,11 @@ class Entry(NamedTuple):
     value: Any
     source: str
     why: str
+
+    @property
+    def idle(self) -> str:
+        """Why the setting has no effect; empty if it has one."""
+        return self.why.removeprefix(NO_EFFECT) if self.why.startswith(NO_EFFECT) else ""
 
 
 class Considered(NamedTuple):

@@ -7,8 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..._core.validation import check_count, check_not_negative, check_option, check_positive
-from ..._core.validation import check_real as check_number
+from ..._core.validation import (
+    check_count,
+    check_not_negative,
+    check_option,
+    check_positive,
+    check_real,
+)
 from ...learners import LearnerFamily
 from ...selection import (
     AllLearners,
@@ -243,7 +248,7 @@ def check_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     check_option(p["early_stopping"], "early_stopping", ["auto", True, False])
     if not isinstance(p["learner"], LearnerFamily):
         check_option(p["learner"], "learner", ["stumps"])
-    if not 0.0 < check_number(p["validation_fraction"], "validation_fraction") < 1.0:
+    if not 0.0 < check_real(p["validation_fraction"], "validation_fraction") < 1.0:
         raise ValueError(
             f"validation_fraction={p['validation_fraction']} must lie between 0 and 1: "
             "it is the share of the training rows that is held out."

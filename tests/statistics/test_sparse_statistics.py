@@ -12,7 +12,7 @@ from rgboost.learners.stumps.sparse_stumps import SparseStumps
 from rgboost.learners.stumps.stump_statistics import stored_entries
 from rgboost.losses import Squared
 from rgboost.selection import RandomGroups
-from rgboost.statistics.memory import MemoryStatistics, RowStatistics, as_stored, pays_by_rows
+from rgboost.statistics.memory import MemoryStatistics, SparseStatistics, as_stored, pays_by_rows
 from rgboost.steps import ConstantStep
 from rgboost.training import Validation
 
@@ -43,7 +43,7 @@ def test_sums_and_gram_rows_are_those_of_columns(weighted, n_threads, sparse):
     assert isinstance(stored, SparseStumps)
     given = weight if weighted else None
     with Team(n_threads) as team:
-        rows = RowStatistics(stored, y, given, Squared(), 0.2, team)
+        rows = SparseStatistics(stored, y, given, Squared(), 0.2, team)
         columns = MemoryStatistics(dense, y, given, Squared(), 0.2, team)
         tables = np.random.default_rng(1).normal(size=len(arrays.splits.gain) + X.shape[1])
         np.testing.assert_allclose(rows.score(tables), columns.score(tables), rtol=1e-12)
@@ -82,8 +82,10 @@ def test_only_where_little_has_to_be_stored():
 def test_the_gram_engine_has_the_iterates_of_the_direct_one(weighted, monkeypatch):
     X, y, weight = rare()
     made = []
-    whole = RowStatistics._make_whole
-    monkeypatch.setattr(RowStatistics, "_make_whole", lambda *args: made.append(1) or whole(*args))
+    whole = SparseStatistics._make_whole
+    monkeypatch.setattr(
+        SparseStatistics, "_make_whole", lambda *args: made.append(1) or whole(*args)
+    )
     settings = dict(
         loss=Squared(), learner=Stumps(), selection=RandomGroups(4), step=ConstantStep(),
         n_iter=300, random_state=0, validation=Validation(X[:90], y[:90]),
@@ -106,4 +108,4 @@ def test_the_family_takes_it_by_itself():
     with Team(1) as team:
         arrays = family.stored(Problem.prepared.arrays, N)
         rows = family.statistics(arrays, y, None, Squared(), 0.0, team)
-    assert isinstance(rows, RowStatistics)
+    assert isinstance(rows, SparseStatistics)

@@ -72,8 +72,7 @@ def first_best(scores):
 def naive_boost(X, y, loss, stumps, subsets, step, weight, leaves, start=0.0, learning_rate=1.0):
     """Algorithm 2 over an explicit list of stumps; ``subsets`` are lists of learner indices."""
     f = np.full(len(y), start)
-    path = []
-    losses = [weight @ loss.value(y, f)]
+    path, losses, gradients = [], [weight @ loss.value(y, f)], []
     for J in subsets:
         r = loss.residual(y, f)
         vectors = [stump_vector(stumps[j], X, r, weight, leaves) for j in J]
@@ -89,8 +88,9 @@ def naive_boost(X, y, loss, stumps, subsets, step, weight, leaves, start=0.0, le
             move = b * (step.find(loss, y, f, b, weight) if rho is None else rho * gradient)
         f = f + learning_rate * move
         path.append(J[best])
+        gradients.append(gradient)
         losses.append(weight @ loss.value(y, f))
-    return f, np.array(path), np.array(losses)
+    return f, np.array(path), np.array(losses), np.array(gradients)
 
 
 def naive_leaf(loss, y, f, weight, step):
@@ -109,3 +109,102 @@ def expand_signed_stumps(X, stumps):
     """B of the signed stumps, columns not yet normalised."""
     columns = [np.where(X[:, s.feature] <= s.threshold, 1.0, -1.0) for s in stumps]
     return np.column_stack(columns)
+
+
+def naive_class_leaf(y, f, r, weight, loss, step):
+    """The values of a leaf with these rows, one for each class."""
+    if isinstance(step, NewtonStep):
+        p = loss.inverse_link(f)
+        curvature = 2 * weight @ (p * (1 - p) + loss.ridge) + step.l2
+        values = np.clip(weight @ r / curvature, -loss.newton_limit, loss.newton_limit)
+        return values - values.mean()
+    return weight @ r / (weight.sum() * loss.smoothness)
+
+
+def naive_class_boost(X, y, loss, stumps, subsets, step, weight, rate, start=0.0):
+    """Algorithm 2 with stumps whose leaves hold a value for each class."""
+    f = np.full((len(y), loss.n_classes), start)
+    path, losses, gradients = [], [weight @ loss.value(y, f)], []
+    for J in subsets:
+        r = loss.residual(y, f)
+        blocks = []
+        for j in J:
+            left = X[:, stumps[j].feature] <= stumps[j].threshold
+            means = [weight[s] @ r[s] / weight[s].sum() for s in (left, ~left)]
+            blocks.append(np.where(left[:, None], *means))
+        norms = [np.sqrt(weight @ (block * block).sum(axis=1)) for block in blocks]
+        best = first_best(norms)
+        stump = stumps[J[best]]
+        left = X[:, stump.feature] <= stump.threshold
+        sides = [naive_class_leaf(y[s], f[s], r[s], weight[s], loss, step) for s in (left, ~left)]
+        f = f + rate * np.where(left[:, None], *sides)
+        path.append(J[best])
+        gradients.append(norms[best])
+        losses.append(weight @ loss.value(y, f))
+    return f, np.array(path), np.array(losses), np.array(gradients)
+
+
+def naive_subsets(selection, layout, seed, n):
+    """The weak-learners of each J, as they are drawn ahead."""
+    found = selection.subsets(layout, np.random.default_rng(seed), n)
+    for m in range(n):
+        row = m % (len(found.start) - 1)
+        at = np.arange(found.start[row], found.start[row + 1])
+        if found.restricted:
+            yield found.learners[found.first[at[0]] : found.first[at[-1] + 1]]
+        else:
+            columns = found.columns[at]
+            yield np.concatenate([np.arange(*layout.offsets[g : g + 2]) for g in columns])
+
+
+def naive_stretches(
+    X, y, boosted, loss, selection, lengths, rate, weight=None, offset=None, fold=None
+):
+    """Runs on quadratic models by their definition: learner, left and right of every iteration and
+    run in turn; and the mean losses where stretches end. Scores have an axis of outputs."""
+    n, n_runs = len(y), 1 if fold is None else int(fold.max()) + 1
+    w = np.ones(n) if weight is None else weight
+    shape = (n,) if loss.outputs == 1 else (n, loss.outputs)
+    offset = np.zeros(shape) if offset is None else offset
+
+    def at(values, scores):
+        """What the loss says of scores: (rows, outputs)."""
+        return values(y, scores.reshape(shape)).reshape(n, -1)
+
+    cuts, layout = boosted.prepared.cuts, boosted.prepared.layout
+    feature = np.repeat(np.arange(X.shape[1]), np.diff(cuts.offsets))
+    below = (X[:, feature] <= cuts.thresholds).astype(float)
+    rest = [np.full(n, True) if fold is None else fold != k for k in range(n_runs)]
+    null = (offset + loss.best_constant(y, w, offset)).reshape(n, -1)
+    f = np.array([null] * n_runs)
+    r, h = w[:, None] * at(loss.residual, null), w * at(loss.model_curvature, null)[:, 0]
+    for k, rows in enumerate(rest if n_runs > 1 else []):
+        f[k] += r[rows].sum(axis=0) / h[rows].sum()
+    seeds = [0] if n_runs == 1 else [[0, k] for k in range(n_runs)]
+    drawn = [naive_subsets(selection, layout, seed, sum(lengths)) for seed in seeds]
+    path, ends = [], []
+    for length in lengths:
+        h = w * at(loss.model_curvature, f.mean(axis=0))[:, 0]
+        moved = np.zeros_like(f)
+        for _ in range(length):
+            for k, rows in enumerate(rest):
+                share = w[rows].sum() / w.sum()
+                own = np.where(rows[:, None], w[:, None] * at(loss.residual, f[k]), 0.0)
+                R = own - share * h[:, None] * moved[k]
+                J = next(drawn[k])
+                S, H = below[:, J].T @ R, share * (h @ below[:, J])
+                T, other = R.sum(axis=0) - S, share * h.sum() - H
+                score = (S**2).sum(axis=1) / H + (T**2).sum(axis=1) / other
+                j = np.flatnonzero(score >= score.max() * (1 - 1e-9))[0]
+                left, right = rate * S[j] / H[j], rate * T[j] / other[j]
+                moved[k] += np.where(below[:, [J[j]]] == 1.0, left, right)
+                path.append((J[j], left / n_runs, right / n_runs))
+        f = f + moved
+        value = [w * at(loss.value, one)[:, 0] for one in f]
+        train = np.mean([value[k][rows].sum() / w[rows].sum() for k, rows in enumerate(rest)])
+        held = sum(value[k][~rows].sum() for k, rows in enumerate(rest)) / w.sum()
+        ends.append((train, held))
+    learner, left, right = zip(*path, strict=True)
+    tail = shape[1:]
+    sides = [np.array(side).reshape(-1, *tail) for side in (left, right)]
+    return np.array(learner), *sides, np.array(ends)

@@ -9,6 +9,7 @@ from rgboost.losses import Softmax
 from rgboost.selection import RandomGroups, RandomLearners, RandomThresholds
 from rgboost.steps import ConstantStep, LineSearch, NewtonStep
 from tests.conftest import JIT
+from tests.engines.checks import check_threads
 from tests.engines.test_row_mean import SETTINGS, K, check_honest_fits, data
 
 
@@ -33,10 +34,7 @@ def test_threads_change_nothing(step, monkeypatch):
     monkeypatch.setattr(direct_runs, "_SCORES_FOR_THREADS", 0)
     X, y, fold, _ = class_data()
     settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": Softmax(3), "step": step}
-    alone = boost(X, y, fold=fold, n_iter=400, **settings).trace
-    together = boost(X, y, fold=fold, n_iter=400, **{**settings, "n_jobs": 2}).trace
-    for name in ("learner", "left", "right", "train_loss", "validation_loss"):
-        np.testing.assert_array_equal(getattr(alone, name), getattr(together, name))
+    check_threads(X, y, threads=(1, 2), fold=fold, **{**settings, "n_iter": 400})
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
 from rgboost.training import Validation, boost
 from tests.conftest import JIT
 from tests.data_strategies import problems
-from tests.engines.test_loop import big_problem, check_against_naive
+from tests.engines.checks import big_problem, check_naive, check_threads, labels_for
 
 CASES = [
     (Poisson(), NewtonStep()),
@@ -36,43 +36,26 @@ CASES = [
 ]
 
 
-def labels_for(loss, y):
-    """Labels that suit the loss, from any."""
-    if isinstance(loss, Gamma):
-        return np.exp(y)
-    if isinstance(loss, Poisson | Tweedie):
-        counts = np.floor(2 * np.abs(y))
-        counts[0] = 1.0
-        return counts
-    return y
-
-
 @pytest.mark.kernel
 @pytest.mark.parametrize(("loss", "step"), CASES, ids=str)
 @given(problems(max_rows=16, max_features=3), st.booleans())
 def test_losses_and_steps(loss, step, problem, weighted):
     X, y, weight = problem
     w = weight if weighted else None
-    check_against_naive(X, labels_for(loss, y), w, loss, "free", RandomGroups(0.5), step)
+    check_naive(X, labels_for(loss, y), w, loss, RandomGroups(0.5), step)
 
 
 @pytest.mark.skipif(not JIT, reason="too slow as plain Python")
 @pytest.mark.parametrize(("loss", "step"), CASES, ids=str)
-def test_results_do_not_depend_on_threads(loss, step):
+def test_threads(loss, step):
     X, y = big_problem(n=40_000)
     y = labels_for(loss, y)
-    runs = [
-        boost(
-            X, y, loss=loss, learner=Stumps(max_bins=20), selection=RandomGroups(3), step=step,
-            n_iter=20, random_state=0, n_jobs=n_jobs, start_score=None,
-            validation=Validation(X[:9_000], y[:9_000]),
-        ).trace
-        for n_jobs in (1, 2, 3)
-    ]  # fmt: skip
-    assert runs[0].train_loss[-1] < runs[0].train_loss[0]
-    for other in runs[1:]:
-        for name in ("learner", "left", "right", "train_loss", "validation_loss"):
-            np.testing.assert_array_equal(getattr(runs[0], name), getattr(other, name))
+    found = check_threads(
+        X, y, threads=(1, 2, 3), loss=loss, learner=Stumps(max_bins=20), selection=RandomGroups(3),
+        step=step, n_iter=20, learning_rate=1.0, engine="direct",
+        validation=Validation(X[:9_000], y[:9_000]),
+    )  # fmt: skip
+    assert found.trace.train_loss[-1] < found.trace.train_loss[0]
 
 
 @pytest.mark.parametrize("step", [NewtonStep(), LeafSearch()], ids=str)

@@ -23,10 +23,9 @@ from rgboost.selection import AllLearners, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonGain, NewtonStep
 from rgboost.theory.certificates.recording import RecordCertificates
 from rgboost.training import EarlyStopping, Validation
-from tests.engines.test_loop import learner_subsets
+from tests.engines.checks import learner_subsets
 from tests.engines.test_row_mean import SETTINGS, K, check_honest_fits
-from tests.engines.test_softmax import naive_class_boost
-from tests.naive import naive_boost, naive_stumps
+from tests.naive import naive_boost, naive_class_boost, naive_stumps
 
 NEVER = EarlyStopping(10**9, 0.0)
 CONSTANT, NEWTON, SEARCH, LEAVES = ConstantStep(), NewtonStep(), LineSearch(), LeafSearch()
@@ -86,7 +85,7 @@ def test_direct_is_the_naive_twin_from_these_scores(loss, step):
     X, y, offset, _, weight = data(loss, 60)
     found = run(X, y, loss, step, weight=weight, offset=offset, engine="direct")
     start = found.model.intercept
-    f, path, losses = naive_boost(
+    f, path, losses, _ = naive_boost(
         X, y, loss, naive_stumps(X, None, "quantile", weight),
         learner_subsets(found, RandomLearners(12), 3, 25), step, weight, "free",
         start=start + offset, learning_rate=0.4,

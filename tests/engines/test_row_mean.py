@@ -13,6 +13,7 @@ from rgboost.selection import RandomGroups, RandomLearners, RandomThresholds
 from rgboost.steps import ConstantStep, LeafSearch, NewtonGain, NewtonStep
 from rgboost.training import Validation
 from tests.conftest import JIT
+from tests.engines.checks import check_threads
 
 K = 3
 SETTINGS = dict(
@@ -200,10 +201,7 @@ def test_threads_change_nothing(loss, step, n_jobs, monkeypatch):
     X, y, fold, _ = data()
     y = np.where(y > 0.5, 1.0, -1.0) if isinstance(loss, Logistic) else y
     settings = {**SETTINGS, "selection": RandomThresholds(3), "loss": loss, "step": step}
-    alone = boost(X, y, fold=fold, n_iter=700, **settings).trace
-    together = boost(X, y, fold=fold, n_iter=700, **{**settings, "n_jobs": n_jobs}).trace
-    for name in ("learner", "left", "right", "train_loss", "validation_loss"):
-        np.testing.assert_array_equal(getattr(alone, name), getattr(together, name))
+    check_threads(X, y, threads=(1, n_jobs), fold=fold, **{**settings, "n_iter": 700})
 
 
 @pytest.mark.parametrize("unit", [1e-50, 1e45])

@@ -22,7 +22,7 @@ from rgboost.selection import AllLearners, RandomGroups, RandomLearners
 from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
 from rgboost.training import Validation, boost
 from tests.conftest import JIT
-from tests.engines.test_loop import learner_subsets
+from tests.engines.checks import learner_subsets
 from tests.engines.test_mixed_classes import gradient, mixed_problem
 from tests.learners.test_mixed_stumps import mixed_problems
 from tests.mixed_naive import is_heavy, naive_mixed_boost

@@ -13,7 +13,8 @@ from rgboost.selection import AllLearners, RandomGroup, RandomGroups, RandomLear
 from rgboost.steps import ConstantStep, LineSearch
 from rgboost.training import Validation, boost
 from tests.conftest import JIT
-from tests.engines.test_loop import SlowSquared, learner_subsets
+from tests.engines.checks import learner_subsets
+from tests.engines.test_loop import SlowSquared
 from tests.mixed_naive import largest_gradient, numeric_sides, prefix_sides, subset_sides
 
 N_ITER = 5

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from .binning import empty_codes
 from .mixed_bins import MixedCuts
 
 
@@ -39,3 +42,26 @@ def spread_evenly(below: NDArray[np.float64], n: int) -> NDArray[np.int64]:
     before = np.where(nearer, wished - below[np.maximum(place - 1, 0)], np.inf)
     place = np.where(before < below[place] - wished, place - 1, place)
     return np.unique(place[place < len(below) - 1])
+
+
+class BinnedRows(NamedTuple):
+    """Bins, and the number of that of every feature and row (features, padded rows)."""
+
+    cuts: MixedCuts
+    codes: NDArray[np.unsignedinteger]
+
+    def coarse(
+        self, cuts: MixedCuts, features: NDArray[np.int64], n_rows: int
+    ) -> NDArray[np.unsignedinteger]:
+        """The rows in coarser bins of some features: a table says which one a bin is part of."""
+        out = empty_codes(len(features), n_rows, cuts.code_dtype())
+        for k, g in enumerate(features):
+            table = np.arange(self.cuts.n_values[g] + 1)
+            if not cuts.categorical[k]:  # a bin is above the threshold before it; missing values
+                edges, whole = cuts.edges_of(k), self.cuts.edges_of(g)
+                above = np.searchsorted(edges, whole, side="right")
+                table = np.concatenate([[0], above, [cuts.n_values[k]]])
+            np.take(
+                table.astype(out.dtype), self.codes[g, :n_rows], out=out[k, :n_rows], mode="clip"
+            )
+        return out

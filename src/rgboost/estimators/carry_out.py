@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from ..learners.base import Prepared
 from ..steps import NewtonGain
 from ..training import Boosted, EarlyStopping, RunState, boost
 from ..training.callbacks import Part
@@ -61,14 +62,18 @@ def carry_out(job: Job, settings: Callable[[Job, Way], Settings], **once: bool) 
 def best_mean(job: Job, settings: Callable[[Job, Way], Settings]) -> Done:
     """Of the means of all ways, the one with the smallest loss of rows that are held out."""
     best: Done | None = None
+    bins, prepared = None, None
     for way in job.plan.ways:
+        if _bins_of(job, way) != bins:
+            bins, prepared = _bins_of(job, way), None
         try:
-            boosted = _mean(job, way, settings(job, way))
+            boosted = _mean(job, way, settings(job, way), prepared)
         except KeyboardInterrupt:  # before the first iteration
             if best is None:
                 raise
             return replace(best, boosted=replace(best.boosted, interrupted=True))
         job.plan.events += boosted.events
+        prepared = boosted.prepared
         losses = boosted.trace.validation_loss
         assert losses is not None
         if best is None or best.cv_loss is None or losses.min() < best.cv_loss.min():
@@ -81,7 +86,13 @@ def best_mean(job: Job, settings: Callable[[Job, Way], Settings]) -> Done:
     return best
 
 
-def _mean(job: Job, way: Way, settings: Settings) -> Boosted:
+def _bins_of(job: Job, way: Way) -> tuple[Any, ...]:
+    """What the bins of the rows follow from: the same for two ways, they are made once."""
+    dense = way.engine == "direct" or not scipy.sparse.issparse(job.rows.sample.X)
+    return way.max_bins, way.min_weight_fraction_leaf, dense
+
+
+def _mean(job: Job, way: Way, settings: Settings, prepared: Prepared | None) -> Boosted:
     """The mean of the folds' models."""
     folds = with_folds(job, settings)
     by_column = folds["learner"].by_statistics  # stumps, on rows side by side
@@ -98,6 +109,7 @@ def _mean(job: Job, way: Way, settings: Settings) -> Boosted:
         instead=None if asked else "quadratic",
         early_stopping=rule,
         callbacks=job.listeners,
+        prepared=prepared,
     )
 
 
@@ -113,7 +125,7 @@ def one_run(
     (way,) = plan.ways
     settings = settings_of(job, way)
     engine: Any = way.engine if job.state is None else job.parameters["engine"]
-    n_iter, rule, losses = way.n_iter, None, None
+    n_iter, rule, losses, prepared = way.n_iter, None, None, None
     if way.patience is not None:
         rule = EarlyStopping(way.patience, job.parameters["tol"])
     if plan.judge == HELD:
@@ -127,7 +139,7 @@ def one_run(
         found = boost(**folds, n_iter=n_iter, engine=plan.cv_engine, early_stopping=rule)
         if found.interrupted:
             raise KeyboardInterrupt
-        losses = found.trace.validation_loss
+        losses, prepared = found.trace.validation_loss, found.prepared
         assert losses is not None
         n_iter, rule = max(1, best_iteration(losses)), None
     if not keeps_seed:  # that of the run before: a generator has moved on since
@@ -140,6 +152,7 @@ def one_run(
         resume=job.state,
         keep_state=keep_state,
         engine=engine,
+        prepared=prepared,
         **settings,
     )
     plan.events += boosted.events

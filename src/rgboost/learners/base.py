@@ -158,6 +158,11 @@ class Prepared(ABC):
         """The bins that weak-learners split; None: they are of another kind."""
         return None
 
+    def bins_of_rows(self) -> NDArray[np.unsignedinteger] | None:
+        """The number of the bin of every feature and training row, padded at will; None: the bins
+        of rows are not kept, or not like this."""
+        return None
+
     @abstractmethod
     def model(self, path: Path, intercept: Any) -> Additive:
         """Collapse a path of weak-learners into a fitted model."""

@@ -41,7 +41,8 @@ class Loss(ABC):
     ...     def residual(self, y, f):
     ...         return (y - f) / np.sqrt(1 + (y - f) ** 2)
     >>> X = np.linspace(0, 1, 200)[:, None]
-    >>> model = RGBMRegressor(loss=PseudoHuber(), max_iter=200).fit(X, np.sin(6 * X[:, 0]))
+    >>> model = RGBMRegressor(loss=PseudoHuber(), max_iter=200, random_state=0)
+    >>> model = model.fit(X, np.sin(6 * X[:, 0]))
     >>> bool(model.trace_.train_loss[-1] < 0.01 * model.trace_.train_loss[0])
     True
     """

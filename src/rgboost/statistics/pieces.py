@@ -148,13 +148,13 @@ class SumOfPieces(Statistics):
         for k, piece in enumerate(self.each(weighting)):
             known[:] = False
             for q, a, b in zip(features, first[:-1], first[1:], strict=True):
-                mine, asked = [out[a:b] for out in outs], others[~known[others]]
-                more = mine if k == 0 else [np.zeros_like(out) for out in mine]
-                piece.gram([q], asked, weighting, more)
+                mine = [out[a:b] for out in outs]
+                wanted = others[~known[others]]
+                more = mine if k == 0 else [np.empty_like(out) for out in mine]
+                piece.gram([q], wanted, weighting, more)
                 known[q] = True
-                for out, one in zip(mine, more if k else (), strict=False):
-                    for g in asked:  # elsewhere, ``out`` has not been written to
-                        now = slice(offsets[g], offsets[g + 1])
+                for now in _spans(wanted, offsets) if k else ():
+                    for out, one in zip(mine, more, strict=True):
                         out[:, now] += one[:, now]
         for i, q in enumerate(features):  # what is known by symmetry
             for g, a in zip(features[:i], first, strict=False):
@@ -165,6 +165,13 @@ class SumOfPieces(Statistics):
     def tables(self, pairs: Sequence[tuple[int, int]], models: Models) -> tuple[Any, Any]:
         found = _sum(list(chain(*piece.tables(pairs, models))) for piece in self.each())
         return found[: len(pairs)], found[len(pairs) :]
+
+
+def _spans(columns: NDArray[np.int64], offsets: NDArray[np.int64]) -> list[slice]:
+    """The Gram columns of some features, as few slices."""
+    columns = np.sort(columns)
+    parts = np.split(columns, np.flatnonzero(np.diff(columns) != 1) + 1)
+    return [slice(int(offsets[p[0]]), int(offsets[p[-1] + 1])) for p in parts if len(p)]
 
 
 def _sum(answers: Iterable[Sequence[NDArray]]) -> list[NDArray]:

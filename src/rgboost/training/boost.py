@@ -112,6 +112,7 @@ def boost(
     fold: NDArray[np.int64] | int | None = None,
     run_scores: NDArray[np.float64] | None = None,
     statistics: Source | None = None,
+    prepared: Prepared | None = None,
     early_stopping: EarlyStopping | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int = 1,
@@ -156,6 +157,9 @@ def boost(
 
     ``statistics``, in place of X, y, weight and offset, is a `rgboost.statistics.base.Source` that
     has the rows elsewhere and gives sums over them; ``fold`` is then the number of folds.
+
+    ``prepared`` are weak-learners that were laid into bins before: those that another call came to
+    (``Boosted.prepared``) with the same learner, groups and names, and the same rows and weights.
 
     With ``validation`` rows their loss is recorded in every iteration, at no extra pass where the
     engine works on statistics, and the model is the one of the best iteration. ``early_stopping``
@@ -203,7 +207,7 @@ def boost(
             learning_rate=learning_rate, start_score=start_score, groups=groups, names=names,
             weight=weight, offset=offset, validation=validation, fold=fold,
             random_state=random_state, n_jobs=n_jobs, tol=tol if fold is None else 0.0,
-            gram_memory=memory,
+            gram_memory=memory, prepared=prepared,
         )  # fmt: skip
         problem.run_scores = run_scores
         if resume is not None:

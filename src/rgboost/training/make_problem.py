@@ -20,6 +20,7 @@ from ..engines.problem import (
     with_offset,
 )
 from ..learners import LearnerFamily
+from ..learners.base import Prepared
 from ..losses import Loss
 from ..selection import SelectionRule
 from ..statistics.base import Facts, Source, labels_less
@@ -47,6 +48,7 @@ def make_problem(
     offset: NDArray[np.float64] | None = None,
     fold: Any = None,
     tol: float = 0.0,
+    prepared: Prepared | None = None,
 ) -> Problem:
     """Prepare the weak-learners on the rows; see `boost` for the parameters."""
     if loss.outputs > 1:
@@ -69,7 +71,8 @@ def make_problem(
     check_scale(loss, y, weight, start, offset)
     if validation is not None:
         check_held_scale(loss, validation, start)
-    prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
+    if prepared is None:
+        prepared = learner.prepare(X, weight, groups=groups, names=names, n_jobs=n_jobs)
     if not prepared.free_leaves and (loss.outputs > 1 or isinstance(step, LeafStep)):
         what = f"{loss!r}" if loss.outputs > 1 else f"step={step!r}"
         raise ValueError(f"{what} needs stumps with free leaves, without monotone constraints.")
@@ -129,6 +132,7 @@ def problem_of_source(
     n_jobs: int,
     gram_memory: int,
     tol: float,
+    prepared: Prepared | None = None,
 ) -> Problem:
     """The problem of rows that are elsewhere."""
     if any(given is not None for given in (X, y, weight, offset, validation)):
@@ -137,10 +141,11 @@ def problem_of_source(
         )
     facts = source.cuts(loss.labels_are_classes)
     loss.check_labels(facts.labels)
-    of_all: Any = {} if facts.counted is None else {"counted": facts.counted}
-    prepared = learner.prepare(
-        facts.X, facts.weight, groups=groups, names=names, n_jobs=n_jobs, **of_all
-    )
+    if prepared is None:
+        of_all: Any = {} if facts.counted is None else {"counted": facts.counted}
+        prepared = learner.prepare(
+            facts.X, facts.weight, groups=groups, names=names, n_jobs=n_jobs, **of_all
+        )
     selection.size(prepared.layout)
     shifts, centre = loss.translation_invariant, 0.0
     if shifts and start_score is None:

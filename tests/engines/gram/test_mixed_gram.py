@@ -16,6 +16,7 @@ from rgboost.steps import ConstantStep, LineSearch
 from rgboost.training import Validation, boost
 from rgboost.training.make_problem import make_problem
 from tests.conftest import JIT
+from tests.engines.checks import check_threads
 from tests.engines.test_folds import SETTINGS, K, honest_losses, losses_of_folds
 from tests.learners.test_mixed_stumps import mixed_problems
 
@@ -164,23 +165,17 @@ def test_statistics_are_sums_over_slots(weighted, n_threads):
 
 
 @pytest.mark.skipif(not JIT, reason="threads need compiled code")
-def test_results_do_not_depend_on_threads():
+def test_threads_that_make_gram_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 60))
     X[:, ::3] = np.floor(30 * rng.random((2000, 20)))
     X[rng.random(X.shape) < 0.05] = np.nan
     y = np.nan_to_num(X[:, 1]) + np.sin(np.nan_to_num(X[:, 0])) + rng.normal(size=2000)
-    runs = [
-        boost(
-            X, y, loss=Squared(), selection=RandomGroups(20), step=ConstantStep(), n_iter=400,
-            learner=Stumps(max_bins=200, categorical=tuple(range(0, 60, 3))), random_state=0,
-            n_jobs=n, engine="gram", validation=Validation(X[:500], y[:500]),
-        ).trace
-        for n in (1, 2, 3)
-    ]  # fmt: skip
-    for other in runs[1:]:
-        for name in ("learner", "sets", "train_loss", "validation_loss"):
-            np.testing.assert_array_equal(getattr(runs[0], name), getattr(other, name))
+    check_threads(
+        X, y, threads=(1, 2, 3), loss=Squared(), selection=RandomGroups(20), n_iter=400,
+        learner=Stumps(max_bins=200, categorical=tuple(range(0, 60, 3))), engine="gram",
+        validation=Validation(X[:500], y[:500]),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("memory", [0, 7_500, 12_500])

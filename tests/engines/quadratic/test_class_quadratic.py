@@ -6,16 +6,17 @@ import scipy.sparse
 
 from rgboost import RGBMClassifier
 from rgboost._core.team import Team
-from rgboost.engines.quadratic import class_runs, runs
+from rgboost.engines.quadratic import class_runs
 from rgboost.learners import Stumps
 from rgboost.learners.stumps.class_sums import projections
 from rgboost.losses import Softmax
 from rgboost.model import Path
-from rgboost.selection import AllLearners, RandomGroups, RandomLearners, RandomThresholds
+from rgboost.selection import AllLearners, RandomLearners
 from rgboost.statistics.class_rows import make_class_rows
 from rgboost.statistics.classes import fill_curvature
 from rgboost.steps import ConstantStep, NewtonStep
 from rgboost.training import EarlyStopping, Validation, boost
+from tests.engines.checks import check_held, check_threads
 from tests.mixed_naive import numeric_sides
 
 C = 4
@@ -37,92 +38,6 @@ def fit(X, y, n_classes=C, **settings):
         engine="quadratic",
     )  # fmt: skip
     return boost(X, y, **{**defaults, **settings})
-
-
-@pytest.fixture
-def steady(monkeypatch):
-    """Stretches of 20 iterations, each with curvature of its own."""
-    monkeypatch.setattr(runs, "FIRST_STRETCH", 20)
-    monkeypatch.setattr(runs, "LONGER", 1)
-    monkeypatch.setattr(runs, "FAIR", np.inf)
-    monkeypatch.setattr(class_runs, "LOWER", 1.0)
-
-
-def subsets_of(selection, layout, seed, n):
-    """The weak-learners of each J."""
-    found = selection.subsets(layout, np.random.default_rng(seed), n)
-    for m in range(n):
-        row = m % (len(found.start) - 1)
-        at = np.arange(found.start[row], found.start[row + 1])
-        if found.restricted:
-            yield found.learners[found.first[at[0]] : found.first[at[-1] + 1]]
-        else:
-            columns = found.columns[at]
-            yield np.concatenate([np.arange(*layout.offsets[g : g + 2]) for g in columns])
-
-
-def naive(X, y, boosted, selection, lengths, weight=None, offset=None, fold=None, rate=0.3):
-    """Runs on quadratic models by their definition: (learner, left, right) of every iteration and
-    run in turn; and the mean losses where stretches end."""
-    n, loss, n_runs = len(y), Softmax(C), 1 if fold is None else int(fold.max()) + 1
-    w = np.ones(n) if weight is None else weight
-    offset = np.zeros((n, C)) if offset is None else offset
-    cuts, layout = boosted.prepared.cuts, boosted.prepared.layout
-    feature = np.repeat(np.arange(X.shape[1]), np.diff(cuts.offsets))
-    below = (X[:, feature] <= cuts.thresholds).astype(float)
-    rest = [np.full(n, True) if fold is None else fold != k for k in range(n_runs)]
-    f = np.array([offset + loss.best_constant(y, w, offset)] * n_runs)
-    r, h = w[:, None] * loss.residual(y, f[0]), w * loss.model_curvature(y, f[0])
-    for k, rows in enumerate(rest if n_runs > 1 else []):
-        f[k] += r[rows].sum(axis=0) / h[rows].sum()
-    seeds = [0] if n_runs == 1 else [[0, k] for k in range(n_runs)]
-    drawn = [subsets_of(selection, layout, seed, sum(lengths)) for seed in seeds]
-    path, ends = [], []
-    for length in lengths:
-        h = w * loss.model_curvature(y, f.mean(axis=0))
-        moved = np.zeros_like(f)
-        for _ in range(length):
-            for k, rows in enumerate(rest):
-                share = w[rows].sum() / w.sum()
-                own = np.where(rows[:, None], w[:, None] * loss.residual(y, f[k]), 0.0)
-                R = own - share * h[:, None] * moved[k]
-                J = next(drawn[k])
-                S, H = below[:, J].T @ R, share * (h @ below[:, J])
-                T, other = R.sum(axis=0) - S, share * h.sum() - H
-                score = (S**2).sum(axis=1) / H + (T**2).sum(axis=1) / other
-                j = np.flatnonzero(score >= score.max() * (1 - 1e-9))[0]
-                left, right = rate * S[j] / H[j], rate * T[j] / other[j]
-                moved[k] += np.where(below[:, [J[j]]] == 1.0, left, right)
-                path.append((J[j], left / n_runs, right / n_runs))
-        f = f + moved
-        value = [w * loss.value(y, one) for one in f]
-        train = np.mean([value[k][rows].sum() / w[rows].sum() for k, rows in enumerate(rest)])
-        held = sum(value[k][~rows].sum() for k, rows in enumerate(rest)) / w.sum()
-        ends.append((train, held))
-    learner, left, right = zip(*path, strict=True)
-    return np.array(learner), np.array(left), np.array(right), np.array(ends)
-
-
-SELECTIONS = [AllLearners(), RandomGroups(2), RandomLearners(9), RandomThresholds(9)]
-
-
-@pytest.mark.parametrize("selection", SELECTIONS, ids=repr)
-@pytest.mark.parametrize("extra", [(), ("weight",), ("offset",), ("weight", "offset")], ids=str)
-@pytest.mark.parametrize("k", [1, 3])
-def test_stretches_are_boosting_on_quadratic_models(selection, extra, k, steady):
-    X, y, weight, offset = data()
-    more = {name: {"weight": weight, "offset": offset}[name] for name in extra}
-    if k > 1:
-        more["fold"] = np.random.default_rng(3).integers(0, k, len(y))
-    found = fit(X, y, selection=selection, n_iter=60, **more)
-    learner, left, right, ends = naive(X, y, found, selection, [20, 20, 20], **more)
-    np.testing.assert_array_equal(found.trace.learner, learner)
-    np.testing.assert_allclose(found.trace.left, left, rtol=1e-4, atol=1e-7)
-    np.testing.assert_allclose(found.trace.right, right, rtol=1e-4, atol=1e-7)
-    np.testing.assert_allclose(found.trace.train_loss[[20, 40, 60]], ends[:, 0], rtol=1e-6)
-    if k > 1:
-        np.testing.assert_allclose(found.trace.validation_loss[[20, 40, 60]], ends[:, 1], rtol=1e-6)
-    assert (np.diff(found.trace.train_loss) < 0).all()
 
 
 def mixed(n=300, seed=0, n_classes=3):
@@ -179,16 +94,16 @@ def test_categories_and_missing_values(selection, weighted, steady):
     assert trace.train_loss[-1] == pytest.approx(exact, rel=1e-12)
 
 
-def test_losses_are_exact_where_stretches_end():
-    """Of validation rows too, which lack values that training rows all have."""
+def test_held_rows_that_lack_values():
+    """They are those where training rows have all values."""
     X, y, weight = mixed(600)
     known = ~np.isnan(X).any(axis=1)
     held = Validation(X[~known], y[~known], weight[~known])
-    found = fit(X[known], y[known], n_iter=200, weight=weight[known], validation=held, **MIXED)
-    start = Softmax(3).best_constant(y[known], weight[known])
-    last = found.prepared.model(found.trace.path(200), start)
-    exact = np.average(Softmax(3).value(held.y, last.score(held.X)), weights=held.weight)
-    assert found.trace.validation_loss[200] == pytest.approx(exact, rel=1e-12)
+    check_held(
+        X[known], y[known], held, weight=weight[known], loss=Softmax(3), engine="quadratic",
+        step=NewtonStep(), selection=AllLearners(), learner=MIXED["learner"], learning_rate=0.3,
+        n_iter=200,
+    )  # fmt: skip
 
 
 def test_the_first_iteration_is_the_constant_step():
@@ -210,12 +125,14 @@ def test_the_optimum_is_that_of_the_direct_engine():
 
 
 @pytest.mark.parametrize("fold", [False, True])
-def test_results_do_not_depend_on_threads(fold):
+def test_threads(fold):
     X, y, weight = mixed(3000)
     more = dict(fold=np.arange(3000) % 4) if fold else {}
-    one, two = (fit(X, y, n_jobs=n, n_iter=300, weight=weight, **more, **MIXED) for n in (1, 2))
-    for name in ("learner", "left", "right", "sets", "train_loss"):
-        np.testing.assert_array_equal(getattr(one.trace, name), getattr(two.trace, name))
+    check_threads(
+        X, y, threads=(1, 2), loss=Softmax(3), engine="quadratic", step=NewtonStep(),
+        selection=AllLearners(), learner=MIXED["learner"], learning_rate=0.3, n_iter=300,
+        weight=weight, **more,
+    )  # fmt: skip
 
 
 def test_a_run_goes_on_from_its_state():

@@ -17,6 +17,7 @@ from rgboost.statistics.whole_gram import fill_whole_gram, make_row_bins
 from rgboost.steps import ConstantStep, LeafSearch
 from rgboost.training import Validation, boost
 from tests.data_strategies import problems
+from tests.engines.checks import check_held
 from tests.optimum import indicator_columns, smallest_loss
 
 
@@ -142,21 +143,14 @@ def test_stretches_of_one_iteration_are_algorithm_2(loss, monkeypatch):
     np.testing.assert_allclose(a.trace.train_loss, b.trace.train_loss, rtol=1e-6)
 
 
-def test_validation_loss_and_weights():
+def test_held_rows_of_a_long_run():
     X, y = cancer()
-    loss = Logistic(0.01)
     weight = np.random.default_rng(0).uniform(0.5, 2, size=len(y))
-    held = Validation(X[400:], y[400:], weight[400:])
-    boosted = run(X[:400], y[:400], loss, weight=weight[:400], validation=held)
-    assert boosted.best_iteration == np.argmin(boosted.trace.validation_loss)
-    last = boosted.prepared.model(boosted.trace.path(), 0.0)
-    # Losses are exact where stretches end, as the last one does; told by the model in between.
-    for model, at, rel in ((last, -1, 1e-9), (boosted.model, boosted.best_iteration, 1e-3)):
-        held = np.average(loss.value(y[400:], model.score(X[400:])), weights=weight[400:])
-        assert boosted.trace.validation_loss[at] == pytest.approx(held, rel=rel)
-        train = np.average(loss.value(y[:400], model.score(X[:400])), weights=weight[:400])
-        assert boosted.trace.train_loss[at] == pytest.approx(train, rel=rel)
-    assert len(boosted.trace.train_loss) == len(boosted.trace) + 1
+    check_held(
+        X[:400], y[:400], Validation(X[400:], y[400:], weight[400:]), weight=weight[:400],
+        loss=Logistic(0.01), engine="quadratic", learner=Stumps(max_bins=8), learning_rate=1.0,
+        selection=AllLearners(), start_score=0.0, n_iter=100_000, tol=1e-8, near=1e-3,
+    )  # fmt: skip
 
 
 def test_iterations_are_a_limit():

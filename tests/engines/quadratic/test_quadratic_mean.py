@@ -11,9 +11,9 @@ from rgboost.engines.gram import runs as gram_runs
 from rgboost.engines.quadratic import runs as quadratic_runs
 from rgboost.engines.quadratic.runs import QuadraticRuns, loss_obstacle
 from rgboost.losses import Exponential, Huber, Logistic, Loss, Poisson, Quantile, Softmax
-from rgboost.selection import AllLearners, RandomGroups
+from rgboost.selection import RandomGroups
 from rgboost.statistics import in_memory
-from rgboost.steps import ConstantStep, LeafSearch, LineSearch, NewtonStep
+from rgboost.steps import ConstantStep, LeafSearch, LineSearch
 from rgboost.theory import certificate
 from rgboost.training import EarlyStopping
 
@@ -51,71 +51,6 @@ def test_curvature_keeps_steps_short(loss):
     assert (np.abs(loss.residual(y, score)) / found).max() <= loss.newton_limit * (1 + 1e-9)
     assert short.any() != isinstance(loss, Exponential)  # whose step is 1, as its limit
     assert (~short).any()
-
-
-def naive_stretches(X, y, fold, loss, weight, cuts, rate, lengths, offset=0.0):
-    """Runs on quadratic models by their definition; the losses of each run where stretches end.
-
-    Returns (learner, left, right) of every run and iteration, in turn, and mean losses.
-    """
-    n, k_folds = len(y), int(fold.max()) + 1
-    w = np.ones(n) if weight is None else weight
-    feature = np.repeat(np.arange(X.shape[1]), np.diff(cuts.offsets))
-    below = X[:, feature] <= cuts.thresholds
-    rest = [fold != k for k in range(k_folds)]
-    f = np.full((k_folds, n), loss.best_constant(y, w, offset + np.zeros(n)) + offset)
-    r, h = w * loss.residual(y, f[0]), w * loss.model_curvature(y, f[0])
-    for k, rows in enumerate(rest):
-        f[k] += r[rows].sum() / h[rows].sum()
-    path, ends = [], []
-    for length in lengths:
-        h = w * loss.model_curvature(y, f.mean(axis=0))
-        moved = np.zeros((k_folds, n))
-        for _ in range(length):
-            for k, rows in enumerate(rest):
-                share = w[rows].sum() / w.sum()
-                residual = np.where(rows, w * loss.residual(y, f[k]), 0.0) - share * h * moved[k]
-                left_sum, left_h = residual @ below, share * (h @ below)
-                right_sum, right_h = residual.sum() - left_sum, share * h.sum() - left_h
-                j = np.argmax(left_sum**2 / left_h + right_sum**2 / right_h)
-                left, right = rate * left_sum[j] / left_h[j], rate * right_sum[j] / right_h[j]
-                moved[k] += np.where(below[:, j], left, right)
-                path.append((j, left / k_folds, right / k_folds))
-        f += moved
-        value = [w * loss.value(y, one) for one in f]
-        train = np.mean([value[k][rows].sum() / w[rows].sum() for k, rows in enumerate(rest)])
-        held = sum(value[k][~rows].sum() for k, rows in enumerate(rest)) / w.sum()
-        ends.append((train, held))
-    return np.array(path), np.array(ends)
-
-
-@pytest.mark.parametrize("with_offset", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("loss", [Logistic(), Poisson()], ids=str)
-def test_stretches_are_boosting_on_quadratic_models(loss, weighted, with_offset, monkeypatch):
-    X, y, fold = data()
-    X = np.round(2 * np.clip(X, -3, 3))  # few values: weights do not move thresholds
-    y = np.round(np.exp(X[:, 0] / 3)) if isinstance(loss, Poisson) else y
-    weight = np.random.default_rng(1).random(len(y)) + 0.5 if weighted else None
-    offset = np.random.default_rng(2).normal(size=len(y)) if with_offset else None
-    monkeypatch.setattr(quadratic_runs, "FIRST_STRETCH", 20)
-    monkeypatch.setattr(quadratic_runs, "LONGER", 1)
-    monkeypatch.setattr(quadratic_runs, "FAIR", np.inf)
-    found = boost(
-        X, y, fold=fold, loss=loss, n_iter=60, offset=offset,
-        **{**SETTINGS, "selection": AllLearners(), "step": NewtonStep(), "weight": weight},
-    )  # fmt: skip
-    path, ends = naive_stretches(
-        X, y, fold, loss, weight, found.prepared.cuts, 0.3, [20, 20, 20],
-        offset if with_offset else 0.0,
-    )  # fmt: skip
-    np.testing.assert_array_equal(found.trace.learner, path[:, 0])
-    np.testing.assert_allclose(found.trace.left, path[:, 1], rtol=1e-4, atol=1e-7)
-    np.testing.assert_allclose(found.trace.right, path[:, 2], rtol=1e-4, atol=1e-7)
-    at = np.array([20, 40, 60])
-    np.testing.assert_allclose(found.trace.train_loss[at], ends[:, 0], rtol=1e-6)
-    np.testing.assert_allclose(found.trace.validation_loss[at], ends[:, 1], rtol=1e-6)
-    assert (np.diff(found.trace.train_loss) < 0).all()
 
 
 def run_until_it_stops(X, y, fold, **more):

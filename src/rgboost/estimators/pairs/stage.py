@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.team import Team
-from ...data.coarse import coarse_cuts
+from ...data.coarse import BinnedRows, coarse_cuts
 from ...data.mixed_bins import MixedCuts
 from ...learners import Pairs
 from ...learners.pairs.choose import screen_pairs
@@ -80,6 +80,8 @@ class PairStage:
     rows: PairRows
     cuts: MixedCuts
     """The bins of the curves."""
+    binned: BinnedRows | None
+    """The rows in them, if these are kept."""
     names: Any
     monotone: Any
     together: Any
@@ -184,7 +186,9 @@ class PairStage:
             residual = residual * (rows.weight if residual.ndim == 1 else rows.weight[:, None])
         residual = np.ascontiguousarray(residual.T.reshape(-1, len(rows.y)))
         coarse = coarse_cuts(self.cuts, SCREENING_BINS)
-        family = Pairs(pairs=pairs, cuts=coarse, smooth=True, categorical=self._categorical)
+        family = Pairs(
+            pairs=pairs, cuts=coarse, binned=self.binned, smooth=True, categorical=self._categorical
+        )
         prepared = family.prepare(rows.X, rows.weight, n_jobs=self.n_jobs)
         with Team(self.n_jobs) as team:
             return screen_pairs(prepared.arrays, residual, team)
@@ -205,6 +209,7 @@ class PairStage:
             pairs=pairs,
             stumps=True,
             cuts=coarse_cuts(self.cuts, plan.max_bins),
+            binned=self.binned,
             categorical=self._categorical,
             min_weight_fraction_leaf=plan.least_share,
             smooth=True,
@@ -236,13 +241,14 @@ def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFi
         job.plan.events.append(found.event)
         return found
     given = settings(job, done.way)
-    cuts = boosted.prepared.bins()
+    cuts, codes = boosted.prepared.bins(), boosted.prepared.bins_of_rows()
     assert cuts is not None  # others have no pairs: see `rgboost.training.plan.pair_rules`
     stage = PairStage(
         plan=plan,
         loss=job.facts.loss,
         rows=rows_for_pairs(job, done, given),
         cuts=cuts,
+        binned=None if codes is None else BinnedRows(cuts, codes),
         names=given["names"],
         monotone=job.parameters["monotone_constraints"],
         together=job.parameters["interaction_constraints"],

@@ -10,6 +10,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ..._core.validation import check_count, check_option, check_real
+from ...data.coarse import BinnedRows
 from ...data.cuts import make_plan
 from ...data.mixed_bins import (
     CategoryPlan,
@@ -72,6 +73,7 @@ class Pairs(LearnerFamily):
         The best weak-learner of J is looked for among so many evenly spaced cuts of a number,
         others at every iteration. None: among all.
     cuts : bins that somebody made before, or None.
+    binned : the training rows in finer bins, or None; thresholds of ``cuts`` are among theirs.
 
     Ties go to the pair that comes first, then to the smaller thresholds.
     """
@@ -90,6 +92,7 @@ class Pairs(LearnerFamily):
     search_rows: int | None = None
     search_cuts: int | None = None
     cuts: MixedCuts | None = None
+    binned: BinnedRows | None = field(default=None, repr=False)
     accepts_missing: ClassVar[bool] = True
     knows_folds: ClassVar[bool] = True
     free_leaves: ClassVar[bool] = True  # type: ignore[misc]
@@ -146,7 +149,10 @@ class Pairs(LearnerFamily):
         cuts = self._cuts(X, weight, n_jobs)
         axes = np.unique(columns[columns >= 0])
         own = take_axes(cuts, axes)
-        codes = encode_axes(X, own, axes, n_jobs)
+        if self.binned is None:
+            codes = encode_axes(X, own, axes, n_jobs)
+        else:
+            codes = self.binned.coarse(own, axes, X.shape[0])
         if self.cuts is None:
             weigh_bins(codes, own, weight, X.shape[0])
             put_weights(cuts, own, axes)

@@ -190,6 +190,9 @@ class PreparedMonotone(Prepared):
     def bins(self) -> MixedCuts:
         return self.inner.bins()
 
+    def bins_of_rows(self) -> Any:
+        return self.inner.bins_of_rows()
+
     def coverage(self, model: Any, path: Path) -> Coverage:
         return self.inner.coverage(model, path)
 

@@ -202,5 +202,8 @@ class PreparedBins(Prepared):
     def free_leaves(self) -> bool:  # type: ignore[override]
         return not self.arrays.splits.signed
 
+    def bins_of_rows(self) -> Any:
+        return dense_bins(self.arrays)
+
     def on_some_rows(self, rows: Any, weight: Any, others: Any) -> tuple[Any, Any]:
         return on_some_rows(self.arrays, rows, weight, others)

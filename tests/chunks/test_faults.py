@@ -31,7 +31,6 @@ REFUSED = [
     (dict(loss=AbsoluteError()), "no quadratic model"),
     (dict(learner=Dictionary(np.eye(4))), "Use stumps"),
     (dict(learner="trees"), "Use stumps"),
-    (dict(learner="tree"), "use one of 'stumps', 'trees'"),
     (dict(monotone_constraints={"age": 1}), "Leave them out"),
     (dict(engine="direct"), "Use engine='auto'"),
     (dict(engine="gram", loss="huber"), "Use 'auto' or 'quadratic'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -254,3 +255,13 @@ class LearnerFamily(ABC):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LearnerFamily:
         return self  # families do not change, and a dictionary may be large
+
+
+def with_sets(family: Any, sets: Any) -> Any:
+    """A family that has ``interaction_constraints`` of its own, under those of an estimator."""
+    if family.interaction_constraints is not None:
+        raise ValueError(
+            "interaction_constraints are given twice, to the estimator and to "
+            f"{type(family).__name__}; leave out one of them."
+        )
+    return replace(family, interaction_constraints=sets)

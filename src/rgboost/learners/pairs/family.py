@@ -24,7 +24,7 @@ from ...data.mixed_bins import (
 from ...data.sparse_columns import as_columns, take_columns
 from ...model import Coverage, Path
 from ...selection import Layout
-from ..base import LearnerFamily, Prepared
+from ..base import LearnerFamily, Prepared, with_sets
 from ..credibility import few_categories, usual_weight
 from ..stumps.monotone import check_constraints, check_ordered
 from .axes import NUMBER, kinds_of, splits_of
@@ -128,12 +128,7 @@ class Pairs(LearnerFamily):
         return replace(self, constraints=constraints)
 
     def acting_together(self, sets: Any) -> Pairs:
-        if self.interaction_constraints is not None:
-            raise ValueError(
-                "interaction_constraints are given twice, to the estimator and to Pairs; leave out "
-                "one of them."
-            )
-        return replace(self, interaction_constraints=sets)
+        return with_sets(self, sets)
 
     def prepare(
         self,

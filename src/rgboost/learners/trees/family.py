@@ -23,7 +23,7 @@ from ...data.mixed_bins import (
 from ...data.sparse_columns import as_columns
 from ...model import Path
 from ...selection import Layout, RandomThresholds, SelectionRule
-from ..base import LearnerFamily, Prepared
+from ..base import LearnerFamily, Prepared, with_sets
 from ..credibility import usual_weight
 from ..pairs.axes import kinds_of, splits_of
 from ..pairs.columns import check_sets
@@ -126,12 +126,7 @@ class Trees(LearnerFamily):
         return replace(self, constraints=constraints)
 
     def acting_together(self, sets: Any) -> Trees:
-        if self.interaction_constraints is not None:
-            raise ValueError(
-                "interaction_constraints are given twice, to the estimator and to Trees; leave out "
-                "one of them."
-            )
-        return replace(self, interaction_constraints=sets)
+        return with_sets(self, sets)
 
     @property
     def unconstrained(self) -> Trees:

@@ -295,7 +295,7 @@ BAD_INPUT = [
     (lambda X, y: RGBMRegressor(binning="even").fit(X, y), "binning='even' is not known"),
     (lambda X, y: RGBMRegressor(init="one").fit(X, y), "init='one' is not known; use one of"),
     (lambda X, y: RGBMRegressor(engine="gpu").fit(X, y), "engine='gpu' is not known"),
-    (lambda X, y: RGBMRegressor(learner="trees").fit(X, y), "learner='trees' is not known"),
+    (lambda X, y: RGBMRegressor(learner="tree").fit(X, y), "learner='tree' is not known"),
     (lambda X, y: RGBMRegressor(loss="logistic").fit(X, y), "loss='logistic' is not known"),
     (lambda X, y: RGBMRegressor(ridge=-1).fit(X, y), "ridge=-1 must be 0 or greater"),
     (lambda X, y: RGBMRegressor(n_jobs=0).fit(X, y), "n_jobs=0 is not a number of threads"),

@@ -30,12 +30,16 @@ def warn_if_unfinished(estimator: Any) -> None:
             f"learning_rate, give max_iter as a number, or, if loss={estimator.loss_!r} has a "
             "scale, one that suits the labels."
         )
-    planned, rounds = estimator.plan_.pairs, getattr(estimator, "pair_trace_", ())
-    if planned is not None and len(rounds) == planned.n_iter:
+    elif _pairs_ended_at_their_limit(estimator):
         _warn(
-            f"Pairs ended at their limit of {planned.n_iter:,} rounds, before the loss of the rows "
-            "that were held out had settled. interactions=0 is the fit without them."
+            f"Pairs ended at their limit of {estimator.plan_.pairs.n_iter:,} rounds, before the loss "
+            "of the rows that were held out had settled. interactions=0 is the fit without them."
         )
+
+
+def _pairs_ended_at_their_limit(estimator: Any) -> bool:
+    planned, rounds = estimator.plan_.pairs, getattr(estimator, "pair_trace_", ())
+    return planned is not None and len(rounds) == planned.n_iter
 
 
 def _warn(message: str) -> None:

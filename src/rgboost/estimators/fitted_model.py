@@ -82,8 +82,17 @@ class FittedModelMixin:
         splits gained when they were chosen.
         """
         check_is_fitted(self)
+        out = np.zeros(self.n_features_in_)
+        for g, share in self._importance_of_used().items():
+            out[g] = share
+        return out
+
+    def _importance_of_used(self) -> dict[int, float]:
+        """The importances of the features that the model uses, by their indices."""
         own = getattr(self.model_, "importances", None)
-        return self._terms().importances if own is None else own()
+        if own is None:
+            return self._terms().importance_of_used
+        return dict(enumerate(own().tolist()))
 
     @property
     def term_importances_(self) -> NDArray[np.float64]:

@@ -63,7 +63,8 @@ class GlobalExplanation:
     ) -> GlobalExplanation:
         """From the tables of a fitted model; ``labels[g]`` are those of feature g's categories."""
         if coverage is None:
-            raise TypeError(f"Only models of stumps have shape functions; {model.no_functions}")
+            why = getattr(model, "no_functions", f"this one is of {type(model).__name__}.")
+            raise TypeError(f"Only models of stumps have shape functions; {why}")
         classes = classes if np.ndim(model.intercept) else None
         functions = tuple(
             ShapeFunction(

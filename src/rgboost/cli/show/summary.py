@@ -68,7 +68,7 @@ def without_effect(plan: Plan, given: Mapping[str, Any]) -> list[str]:
 
 def most_important(estimator: Any, most: int | None = MOST_IMPORTANT) -> list[tuple[str, float]]:
     """The features with the largest importances (None: all), largest first; none that has none."""
-    shares, names = estimator.explain_global().importance_of_used, estimator._feature_names()
+    shares, names = estimator._importance_of_used(), estimator._feature_names()
     order = sorted(shares, key=lambda g: (-shares[g], g))[:most]
     return [(names[g], shares[g]) for g in order if shares[g] > 0]
 

@@ -32,8 +32,9 @@ def warn_if_unfinished(estimator: Any) -> None:
         )
     elif _pairs_ended_at_their_limit(estimator):
         _warn(
-            f"Pairs ended at their limit of {estimator.plan_.pairs.n_iter:,} rounds, before the loss "
-            "of the rows that were held out had settled. interactions=0 is the fit without them."
+            f"Pairs ended at their limit of {estimator.plan_.pairs.n_iter:,} rounds, before the "
+            "loss of the rows that were held out had settled. interactions=0 is the fit without "
+            "them."
         )
 
 

@@ -240,7 +240,6 @@ def test_nothing_is_left_after_a_fault(error, when, files, tmp_path):
         assert not hasattr(estimator, "plan_")
 
 
-@pytest.mark.usefixtures("ctrl_c_interrupts")
 def test_ctrl_c_in_the_second_pass(files, tmp_path):
     calls = []
 

@@ -114,7 +114,6 @@ def test_the_clock_of_a_thread_stands_still():
     assert times["other"][1] == pytest.approx(times["other"][0], abs=0.01)
 
 
-@pytest.mark.usefixtures("ctrl_c_interrupts")
 def test_ctrl_c_waits_until_a_kernel_is_there():
     done = []
 
@@ -135,7 +134,6 @@ def test_ctrl_c_waits_until_a_kernel_is_there():
 
 
 @pytest.mark.skipif(not JIT, reason="compiles")
-@pytest.mark.usefixtures("ctrl_c_interrupts")
 def test_what_was_compiled_is_not_lost():
     @numba.njit
     def triple(x):
@@ -154,7 +152,6 @@ def test_what_was_compiled_is_not_lost():
     assert triple(2.0) == 6.0
 
 
-@pytest.mark.usefixtures("ctrl_c_interrupts")
 def test_a_second_ctrl_c_waits_too():
     """Within a run, where the first one is only noted."""
     outcome = []

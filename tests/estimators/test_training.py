@@ -27,9 +27,6 @@ each_and_classes = pytest.mark.parametrize(
 )  # fmt: skip
 
 
-pytestmark = pytest.mark.usefixtures("ctrl_c_interrupts")
-
-
 @each
 @pytest.mark.parametrize("sparse", [False, True])
 def test_held_out_rows(Model, X, y, sparse):

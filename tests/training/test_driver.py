@@ -15,8 +15,6 @@ from rgboost.training import EarlyStopping
 from rgboost.training.driver import Driver
 from rgboost.training.make_problem import make_problem
 
-pytestmark = pytest.mark.usefixtures("ctrl_c_interrupts")
-
 BLOCK = 5
 START, FALL, HELD = 1000.0, 2.0, 0.5
 

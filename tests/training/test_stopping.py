@@ -25,9 +25,6 @@ ENGINES = [("direct", Squared()), ("gram", Squared()), ("direct", Logistic()),
            ("quadratic", Logistic())]  # fmt: skip
 
 
-pytestmark = pytest.mark.usefixtures("ctrl_c_interrupts")
-
-
 def data(loss, n=600):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 6))

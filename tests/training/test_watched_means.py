@@ -38,7 +38,7 @@ def test_seconds_go_on_from_stretch_to_stretch():
     assert (np.diff(model.trace_.seconds) >= 0).all()
 
 
-def test_ctrl_c_twice_leaves_the_last_whole_stretch(ctrl_c_interrupts):
+def test_ctrl_c_twice_leaves_the_last_whole_stretch():
     X, y, _ = data(1500)
 
     def press(progress):
@@ -53,7 +53,7 @@ def test_ctrl_c_twice_leaves_the_last_whole_stretch(ctrl_c_interrupts):
     assert model.score(X, y) > 0.7
 
 
-def test_ctrl_c_leaves_the_mean_of_what_was_done(ctrl_c_interrupts):
+def test_ctrl_c_leaves_the_mean_of_what_was_done():
     X, y, _ = data(1500)
     model = RGBMClassifier(
         selection="learners", random_state=0, max_bins=16, n_iter_no_change=10**6

@@ -20,11 +20,10 @@ def number(token):
 
 
 def index_of(token):
-    """Whole numbers, also those that are written as 1e3 or +4."""
-    index = number(token)
-    if index != int(index) or not 0 <= index <= 2**31 - 1:
+    """Whole numbers, also those that are written as +4 or -0."""
+    if not re.fullmatch(r"[+-]?\d+", token, re.ASCII) or not 0 <= int(token) <= 2**31 - 1:
         raise Refused(token)
-    return int(index)
+    return int(token)
 
 
 def naive_libsvm(content: bytes):

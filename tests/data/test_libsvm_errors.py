@@ -26,6 +26,10 @@ FAULTS = [
     (b"1 x:1\n", 1, 3, "'x' is not a feature index", "index:value"),
     (b"1 :1\n", 1, 3, "'' is not a feature index", "index:value"),
     (b"1 1.5:1\n", 1, 3, "'1.5' is not a feature index", "index:value"),
+    (b"1 1e3:1\n", 1, 3, "'1e3' is not a feature index", "index:value"),
+    (b"1 1_0:1\n", 1, 3, "'1_0' is not a feature index", "index:value"),
+    (b"1_0 1:1\n", 1, 1, "the label '1_0' is not a number", "begin each line"),
+    (b"1 qidx:1 1:1\n", 1, 3, "'qidx' is not a feature index", "index:value"),
     (b"1 -3:1\n", 1, 3, "feature index -3 is negative", "from 0 or 1"),
     (b"1 2147483648:1\n", 1, 3, "feature index 2147483648 is above", "renumber"),
     (b"1 99999999999999999999999:1\n", 1, 3, "feature index 99999999999999999999999 is", "renum"),
@@ -103,7 +107,18 @@ VALID = b"""\xef\xbb\xbf+1 1:0.5 3:-2e-3 17:1 # first
 1e2 5:0 6:7. 7:1
 """
 SPICE = [b":", b" ", b"\n", b"\r", b"#", b"-", b"e", b".", b"0", b"9" * 25, b"qid:1", b"\x00"]
-SPICE += [b"nan", b"\xff", b"\t", b"+", b" 1:1", b"\n1 0:1", b"1e", b" 2147483647:1"]
+SPICE += [
+    b"nan",
+    b"_",
+    b"1e3:1 ",
+    b"\xff",
+    b"\t",
+    b"+",
+    b" 1:1",
+    b"\n1 0:1",
+    b"1e",
+    b" 2147483647:1",
+]
 
 
 def mutate(rng, content):

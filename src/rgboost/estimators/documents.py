@@ -49,9 +49,10 @@ _PARAMETERS = """
     interactions : "auto", int, "all" or list of pairs
         Pairs of features that act together, beside the curves. ``"auto"``: as many as earn their
         place on held-out rows, none where they gain no more than noise, or where something does
-        not go with pairs (``plan_`` says what). A number: at most so many, the strongest;
-        fewer if the rest says nothing. ``"all"``: every pair that has something to say. A list:
-        these pairs, by name or index. 0: a strictly additive model.
+        not go with pairs (``plan_`` says what). A number: so many, the strongest, fitted anew
+        without the others, and a list: these pairs, by name or index; both whatever held-out rows
+        gain by them, but for a pair that is never the best of a random subset. ``"all"``: every
+        pair that has something to say. 0: a strictly additive model.
     interaction_constraints : list of lists of features, optional
         Features, by name or index, that may act together: a pair is looked at if one of the lists
         has both of its features; in trees, all that are split on the way to a leaf are in one of

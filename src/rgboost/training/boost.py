@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -76,6 +76,12 @@ class Boosted:
     starts: tuple[Any, ...] = ()
     """Where each of the runs started from, counted from ``centre``."""
     centre: float = 0.0
+
+    def stopped_at(self, iteration: int) -> Boosted:
+        """The same run, and its model after so many iterations."""
+        start = self.centre + np.mean(self.starts, axis=0)
+        model = self.prepared.model(self.trace.path(iteration), start)
+        return replace(self, model=model, best_iteration=iteration)
 
     def run_path(self, k: int) -> Path:
         """The choices of one of the runs until the best iteration, as those of its own model."""

@@ -4,7 +4,8 @@
    are several runs, of the one that was not fitted to the row). The strongest are candidates.
 2. Boosting goes on from the curves, run by run, with the candidates and the single features as
    groups (Type 3); the rows that are held out tell when to stop.
-3. Pairs stay if these rows gain by more than noise, the fewest that have nearly all of the gain.
+3. Pairs stay if these rows gain by more than noise, the fewest that have nearly all of the gain;
+   so many as are asked for, or those of a list, stay whatever they gain.
 4. Tables are purified and become part of the model (`rgboost.model.with_pairs`).
 """
 
@@ -43,6 +44,7 @@ from ...training.plan.pair_rules import (
     PairPlan,
     one_value,
 )
+from ...training.stopping import best_iteration
 from ..carry_out import Done, Job, Settings
 from .judge import Judged
 from .rows import PairRows, rows_for_pairs
@@ -104,38 +106,46 @@ class PairStage:
                     none = "interaction_constraints leave none of features with several values"
                 told = f"pairs do not enter: {none}"
             return no_pairs(told, pairs, strength)
-        boosted = self.boost(pairs[order])
+        candidates = pairs[order]
+        boosted = self.boost(candidates)
+        if self.plan.given is not None or self.plan.count == len(candidates):
+            boosted = with_every_pair(boosted)
         judged = Judged.of(boosted, self.rows, self.loss)
         if not (self.plan.asked or judged.worth_it):
             told = f"pairs do not enter: {judged.told(len(judged.order))}"
             return PairFit(None, None, pairs, strength, boosted.trace, boosted.interrupted, told)
-        judged, n, beside = self.keep(judged)
+        judged, n, beside = self.keep(judged, candidates)
         boosted = judged.boosted
         model = judged.model(curves, n)
         told = f"pairs: {n} kept of {len(pairs):,}; {judged.told(n)}{beside}"
         coverage = Coverage.of_mixed(model.wide, self.cuts)
         return PairFit(model, coverage, pairs, strength, boosted.trace, boosted.interrupted, told)
 
-    def keep(self, judged: Judged) -> tuple[Judged, int, str]:
+    def keep(self, judged: Judged, candidates: Columns) -> tuple[Judged, int, str]:
         """The fit whose first n pairs the model has, n, and what did not go as planned.
 
         A number of pairs is fitted anew without the others. So are pairs under constraints: what a
         pair that is left out explains by single features stays, and need not keep their order.
         """
-        boosted, everything = judged.boosted, len(judged.order)
+        boosted, everything, count = judged.boosted, len(judged.order), self.plan.count
         n = everything if self.plan.asked else min(judged.fewest(), MOST_KEPT)
-        n = n if self.plan.count is None else min(n, self.plan.count)
+        n = n if count is None else min(n, count)
         ordered = bool(self._signs[judged.order[n:]].any())
-        if n == everything or not (ordered or self.plan.count is not None):
+        anew = ordered if count is None else count < len(candidates)
+        if not anew:
             return judged, n, ""
         as_it_is = everything if ordered else n
+        kept = judged.order[:n]
+        if count is not None:  # so many, also where held-out rows gain nothing
+            kept = first_of(np.concatenate([judged.order, candidates]), count)
         if boosted.interrupted or boosted.asked_to_stop:
             return judged, as_it_is, "; the run was stopped, they are not fitted anew"
         try:
-            again = self.boost(judged.order[:n], "pairs again")
+            again = self.boost(kept, "pairs again")
         except KeyboardInterrupt:  # before the first iteration
             found = replace(judged, boosted=replace(boosted, interrupted=True))
             return found, as_it_is, "; the run was stopped, they are not fitted anew"
+        again = again if count is None else with_every_pair(again)
         judged = Judged.of(again, self.rows, self.loss)
         return judged, len(judged.order), ""
 
@@ -229,6 +239,26 @@ class PairStage:
             callbacks=[listener.of(part) for listener in self.listeners],
             names=self.names, **where,
         )  # fmt: skip
+
+
+def first_of(pairs: Columns, n: int) -> Columns:
+    """The first n different pairs."""
+    _, at = np.unique(pairs, axis=0, return_index=True)
+    return pairs[np.sort(at)[:n]]
+
+
+def with_every_pair(boosted: Boosted) -> Boosted:
+    """The run, and its model after the best of the rounds by which every pair was chosen, by any of
+    the runs: these pairs are wished for, and held-out rows need not gain by each."""
+    prepared, trace = boosted.prepared, boosted.trace
+    columns = np.searchsorted(prepared.arrays.offsets, trace.learner, side="right") - 1
+    used, first = np.unique(columns, return_index=True)
+    first = first[(used >= 0) & (prepared.columns_[used, 1] >= 0)]  # type: ignore[attr-defined]
+    least = int(first.max(initial=-1)) // trace.n_runs + 1
+    if least <= boosted.best_iteration:
+        return boosted
+    assert trace.validation_loss is not None
+    return boosted.stopped_at(least + best_iteration(trace.validation_loss[least:]))
 
 
 def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFit | None:

@@ -79,7 +79,7 @@ class TestFewUnits:
             out = np.zeros((7, 7), np.uint16)
             statistics.gram([0], [0], at, [out])
             np.testing.assert_array_equal(np.diag(out), left[0])
-            return unit, statistics._weigh(at), total
+            return unit, statistics.weigh(at), total
 
     def test_rows_that_are_alike_weigh_the_same(self):
         _, found, total = self.in_units(np.full(7_000, 0.25))

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.binning import empty_codes
 from ..data.chunks.chunks import Watch
 from ..learners.stumps.stump_statistics import dense_bins
-from .base import Curvature, Facts, Source, Statistics, fold_of_rows, labels_less
-from .in_memory import InMemory, RowsOfFold
+from .base import Curvature, Facts, Source, Statistics, fold_of_rows
+from .folded_rows import Asked, Binner, FoldedRows, NumberRows, folded
+from .in_memory import InMemory
 from .pieces import SumOfPieces
 from .work_file import Stored, WorkFile
 
@@ -30,19 +30,8 @@ Vector = NDArray[np.float64]
 BLOCK_CELLS, SHORTEST_BLOCK = 1 << 25, 1 << 14
 """Cells of a block, and its least number of rows: the tables of pairs of bins that Gram rows are
 made from, which every block has of its own, are to be small beside it."""
-CELLS_AT_ONCE = 1 << 22
-"""Cells that are put into bins at once."""
 MANY = 1 << 20
 """Shares of rows are counted in so many parts."""
-
-
-class NumberRows(NamedTuple):
-    """Rows of numbers (dense), their labels, weights (None: all 1) and offsets (None: all 0)."""
-
-    X: Any
-    y: Vector
-    weight: Vector | None
-    offset: Vector | None
 
 
 @dataclass(frozen=True)
@@ -126,8 +115,7 @@ class ChunkRows(Source):
 
 
 class Block(NamedTuple):
-    """Where the rows of a block are. Rows ``starts[f]`` to ``starts[f + 1]`` are those of fold
-    f."""
+    """Where the rows of a block are; see `FoldedRows`."""
 
     starts: NDArray[np.int64]
     codes: Stored
@@ -135,16 +123,18 @@ class Block(NamedTuple):
     weight: Stored | None
     offset: Stored | None
 
+    def read(self, file: WorkFile) -> FoldedRows:
+        parts = (None if one is None else file.read(one) for one in self[1:])
+        return FoldedRows(self.starts, *parts)  # type: ignore[arg-type]
+
 
 class BlockWriter:
     """Puts rows into bins, and writes them block by block."""
 
     def __init__(self, file: WorkFile, problem: Any, n_features: int) -> None:
         self.file = file
-        self.problem = problem
-        self.shifts = problem.loss.translation_invariant
+        self.binner = Binner.of(problem)
         self.length = block_rows(n_features)
-        self.slice = max(1, CELLS_AT_ONCE // max(1, n_features))
 
     def write(
         self, pieces: Iterator[NumberRows], of_fold: Callable[[int, int], NDArray[np.int64]]
@@ -154,7 +144,7 @@ class BlockWriter:
         waiting: list[tuple[Any, ...]] = []
         n_waiting = first = 0
         for piece in pieces:
-            for rows in self._slices(piece):
+            for rows in self.binner.slices(piece):
                 while len(rows[1]):
                     now = tuple(_cut(part, 0, self.length - n_waiting) for part in rows)
                     rows = tuple(_cut(part, self.length - n_waiting, None) for part in rows)
@@ -168,34 +158,11 @@ class BlockWriter:
             blocks.append(self._block(waiting, of_fold(first, n_waiting)))
         return blocks
 
-    def _slices(self, piece: NumberRows) -> Iterator[tuple[Any, ...]]:
-        """(bins, label, weight, offset) of some rows at a time; bins are (rows, features)."""
-        prepared, kind = self.problem.prepared, type(self.problem.prepared.arrays)
-        y, offset = labels_less(piece.y, piece.offset, self.problem.centre, self.shifts)
-        for lo in range(0, len(y), self.slice):
-            now = slice(lo, lo + self.slice)
-            arrays = prepared.arrays_for(piece.X[now], self.problem.n_jobs)
-            if type(arrays) is not kind:
-                raise ValueError("The rows have missing values where they had none when first read")
-            others = [_cut(part, lo, lo + self.slice) for part in (y, piece.weight, offset)]
-            yield (dense_bins(arrays)[:, : len(others[0])].T, *others)
-
     def _block(self, parts: list[tuple[Any, ...]], fold: NDArray[np.int64]) -> Block:
-        """Write a block, ordered by folds."""
-        order = np.argsort(fold, kind="stable")
-        codes = empty_codes(parts[0][0].shape[1], len(fold), parts[0][0].dtype)
-        at = 0
-        for part in parts:  # side by side, before they are ordered row by row
-            codes[:, at : at + len(part[1])] = part[0].T
-            at += len(part[1])
-        for row in codes:
-            row[: len(fold)] = row[order]
-        numbers = [
-            None if one[0] is None else self.file.write(np.concatenate(one)[order])
-            for one in list(zip(*parts, strict=True))[1:]
-        ]
-        starts = np.searchsorted(fold[order], np.arange(int(fold.max()) + 2))
-        return Block(starts, self.file.write(codes), *numbers)  # type: ignore[arg-type]
+        """Write a block."""
+        rows = folded(parts, fold)
+        numbers = [None if part is None else self.file.write(part) for part in rows[2:]]
+        return Block(rows.starts, self.file.write(rows.codes), *numbers)  # type: ignore[arg-type]
 
 
 def _cut(part: Any, first: int, last: int | None) -> Any:
@@ -213,12 +180,10 @@ class MappedRows(SumOfPieces):
     ) -> None:  # fmt: skip
         self.source = source
         self.blocks = blocks
-        self.arrays = problem.prepared.arrays
-        self.loss = problem.loss
-        self.family = family
+        self.asked = Asked(problem.prepared.arrays, family, problem.loss, team)
         self.offsets = family.offsets
-        self.team = team
-        self.sizes = [sum(_size(block, f) for block in blocks) for f in range(n_folds)]
+        starts = [np.append(block.starts, [block.y.shape[0]] * n_folds) for block in blocks]
+        self.sizes = np.sum([np.diff(s[: n_folds + 1]) for s in starts], axis=0).tolist()
         self.weighted = any(block.weight is not None for block in blocks)
         self.rows_at_once = max(block.codes.shape[1] for block in blocks)
 
@@ -226,34 +191,12 @@ class MappedRows(SumOfPieces):
         assert self.source.file is not None
         done, total = 0, self.source.file.size
         for block in self.blocks:
-            if weighting is None:
-                folds = [self._rows(block, f, f + 1) for f in range(self.n_folds)]
-            else:  # rows that count are those of the first folds
-                folds = [self._rows(block, 0, max(weighting.folds) + 1)]
-            if weighting is None or len(folds[0].y):
-                yield InMemory(self.family, folds, self.loss, self.team, as_they_are=True)
+            rows = block.read(self.source.file).statistics(self.asked, self.n_folds, weighting)
+            if rows is not None:
+                yield rows
             done += _bytes_of(block)
             self.source.watch("sums over the rows", done, total)
         self.source.passes.append(done)
-
-    def _rows(self, block: Block, fold: int, stop: int) -> RowsOfFold:
-        """The rows of some folds of a block."""
-        assert self.source.file is not None
-        read, last = self.source.file.read, len(block.starts) - 1
-        a, b = (int(block.starts[min(f, last)]) for f in (fold, stop))
-        every = read(block.codes)
-        codes = every
-        if (a, b) != (0, block.y.shape[0]):
-            codes = empty_codes(len(every), b - a, every.dtype.type)
-            codes[:, : b - a] = every[:, a:b]
-        arrays = self.arrays._replace(codes=codes, words=codes.view(np.uint64))
-        numbers = (None if s is None else read(s)[a:b] for s in block[2:])
-        return RowsOfFold(arrays, *numbers)  # type: ignore[arg-type]
-
-
-def _size(block: Block, fold: int) -> int:
-    last = len(block.starts) - 1
-    return int(block.starts[min(fold + 1, last)] - block.starts[min(fold, last)])
 
 
 def _bytes_of(block: Block) -> int:

@@ -59,7 +59,8 @@ class InMemory(Statistics):
         self.rows_at_once = sum(self.sizes)
         self.weighted = any(one.weight is not None for one in folds)
         self.parts = [self._sums_of(one) for one in folds]
-        self._weighed: tuple[Curvature | None, NDArray] = (None, np.empty(0))
+        self.weighed: tuple[Curvature | None, NDArray] = (None, np.empty(0))
+        """The curvature that was asked for last, and that of every row in whole units."""
 
     def _sums_of(self, rows: RowsOfFold) -> MemoryStatistics:
         arrays = rows.arrays
@@ -90,7 +91,7 @@ class InMemory(Statistics):
         if weighting is None:
             found = [part.bin_weights() for part in self.parts]
         else:
-            found = [self.whole.weigh_splits(self._weigh(weighting).astype(np.float64))]
+            found = [self.whole.weigh_splits(self.weigh(weighting).astype(np.float64))]
         return Weights(np.array([left for left, _ in found]), np.array([t for _, t in found]))
 
     def sums(self, models: Models, losses_only: bool = False) -> Sums:
@@ -143,7 +144,7 @@ class InMemory(Statistics):
     ) -> None:
         if weighting is not None:
             (out,) = outs
-            self.whole.weighted_gram_rows(features, columns, self._weigh(weighting), out)
+            self.whole.weighted_gram_rows(features, columns, self.weigh(weighting), out)
             return
         folds, total = outs[: self.n_folds], outs[self.n_folds :]
         if total and all(part.counts and not part.rows.weighted for part in self.parts):
@@ -156,12 +157,12 @@ class InMemory(Statistics):
         if total:
             self.team.run(add_blocks, tuple(folds), total[0])
 
-    def _weigh(self, weighting: Curvature) -> NDArray[np.int32]:
+    def weigh(self, weighting: Curvature) -> NDArray[np.int32]:
         """The curvature of every row, in whole units; kept for the next call."""
-        before, curvature = self._weighed
+        before, curvature = self.weighed
         if before is not weighting:
             curvature = self._in_units(weighting, self.curvature(weighting))
-            self._weighed = weighting, curvature
+            self.weighed = weighting, curvature
         return curvature
 
     def curvature(self, at: Curvature) -> Vector:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from itertools import chain
 from typing import Any
 
@@ -153,34 +154,73 @@ class SumOfPieces(Statistics):
                 more = mine if k == 0 else [np.empty_like(out) for out in mine]
                 piece.gram([q], wanted, weighting, more)
                 known[q] = True
-                for now in _spans(wanted, offsets) if k else ():
+                for now in spans(wanted, offsets) if k else ():
                     for out, one in zip(mine, more, strict=True):
                         out[:, now] += one[:, now]
-        for i, q in enumerate(features):  # what is known by symmetry
-            for g, a in zip(features[:i], first, strict=False):
-                for out in outs:
-                    mirrored = out[a : a + offsets[g + 1] - offsets[g], offsets[q] : offsets[q + 1]]
-                    out[first[i] : first[i + 1], offsets[g] : offsets[g + 1]] = mirrored.T
+        mirror(features, offsets, outs)
 
     def tables(self, pairs: Sequence[tuple[int, int]], models: Models) -> tuple[Any, Any]:
         found = _sum(list(chain(*piece.tables(pairs, models))) for piece in self.each())
         return found[: len(pairs)], found[len(pairs) :]
 
 
-def _spans(columns: NDArray[np.int64], offsets: NDArray[np.int64]) -> list[slice]:
+def spans(columns: NDArray[np.int64], offsets: NDArray[np.int64]) -> list[slice]:
     """The Gram columns of some features, as few slices."""
     columns = np.sort(columns)
     parts = np.split(columns, np.flatnonzero(np.diff(columns) != 1) + 1)
     return [slice(int(offsets[p[0]]), int(offsets[p[-1] + 1])) for p in parts if len(p)]
 
 
-def _sum(answers: Iterable[Sequence[NDArray]]) -> list[NDArray]:
-    """The sums of answers of several parts, in their order."""
-    total: list[NDArray] = []
-    for answer in answers:
-        if not total:
-            total = [np.array(part) for part in answer]
-            continue
-        for part, more in zip(total, answer, strict=True):
-            part += more
+def mirror(features: Sequence[int], offsets: NDArray[np.int64], outs: Any) -> None:
+    """Fill in what is known by symmetry of the Gram rows of some features: what they share with
+    those before them."""
+    first = np.cumsum([0, *(int(offsets[q + 1] - offsets[q]) for q in features)])
+    for i, q in enumerate(features):
+        for g, a in zip(features[:i], first, strict=False):
+            for out in outs:
+                mirrored = out[a : a + offsets[g + 1] - offsets[g], offsets[q] : offsets[q + 1]]
+                out[first[i] : first[i + 1], offsets[g] : offsets[g + 1]] = mirrored.T
+
+
+TOGETHER = 8
+"""Answers that are added one after the other. So are then their sums, and so on: a tree."""
+
+
+Answer = Sequence[NDArray]
+
+
+def added(answers: Iterable[Answer]) -> list[NDArray]:
+    """The sums of answers, one after the other."""
+    return reduce(_add, answers, [])
+
+
+def _add(total: list[NDArray], answer: Answer) -> list[NDArray]:
+    if not total:
+        return [np.array(part) for part in answer]
+    for part, more in zip(total, answer, strict=True):
+        part += more
     return total
+
+
+def _sum(answers: Iterable[Answer]) -> list[NDArray]:
+    """The sums of answers of all parts, in the order of a tree: whoever adds them up in this order
+    finds the same bits, be it by many hands."""
+    levels: list[list[NDArray]] = []
+    counts: list[int] = []
+
+    def put(level: int, answer: Answer) -> None:
+        if level == len(levels):
+            levels.append([])
+            counts.append(0)
+        levels[level] = _add(levels[level], answer)
+        counts[level] += 1
+        if counts[level] == TOGETHER:
+            whole, levels[level], counts[level] = levels[level], [], 0
+            put(level + 1, whole)
+
+    for answer in answers:
+        put(0, answer)
+    rest: list[NDArray] = []
+    for waiting in levels:
+        rest = added([part for part in (waiting, rest) if part])
+    return rest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -45,23 +46,38 @@ class Levels:
         import pandas
 
         place, levels = pandas.factorize(values)
-        numbers = np.empty(len(levels), np.int64)
-        for k, level in enumerate(levels.tolist()):
+        found: NDArray[np.int64] = self._numbers(levels.tolist())[place]
+        return found
+
+    def _numbers(self, levels: Iterable[object]) -> NDArray[np.int64]:
+        """The numbers of levels; those that are new get the next ones."""
+        numbers = []
+        for level in levels:
             number = self.number.get(level)
             if number is None:
                 number = self.number[level] = self._next
                 self._next += 1
-            numbers[k] = number
+            numbers.append(number)
         if self._next > len(self.weight):
             self.weight = np.append(self.weight, np.zeros(self._next))
-        found: NDArray[np.int64] = numbers[place]
-        return found
+        return np.array(numbers, np.int64)
 
     def add(self, numbers: NDArray[np.int64], weight: Vector | None) -> None:
         """Rows with these numbers, and their weights."""
         self.weight += np.bincount(numbers, weight, len(self.weight))
         if len(self.number) > self.most:
             self._drop()
+
+    def merge(self, other: Levels) -> NDArray[np.int64]:
+        """Add what another has counted; the numbers that its levels have here, by those that they
+        had there. Levels that it counts no longer get one that nobody has."""
+        numbers = np.full(other._next, self._next, np.int64)
+        self._next += 1
+        kept = np.fromiter(other.number.values(), np.int64, len(other.number))
+        numbers[kept] = self._numbers(other.number)
+        self.rest += other.rest
+        self.add(numbers[kept], other.weight[kept])
+        return numbers
 
     def _drop(self) -> None:
         """The lighter half of the levels goes to the rest; of equal weights, those that came

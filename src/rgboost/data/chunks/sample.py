@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+Change = Callable[[NDArray], NDArray]
 
 
 class Drawn(NamedTuple):
@@ -22,16 +25,16 @@ class RowSample:
     """The ``size`` rows with the smallest of numbers that are drawn for all of them.
 
     The number of a row is a function of the seed and of its place among all rows: pieces of any
-    size give the same sample, and of no more than ``size`` rows it is all.
+    size give the same sample, and of no more than ``size`` rows it is all. ``first`` is the place
+    of the first row; rows with numbers above the ``bar`` are certainly not in the sample.
     """
 
-    def __init__(self, size: int, seed: int) -> None:
+    def __init__(self, size: int, seed: int, first: int = 0, bar: int = 2**64 - 1) -> None:
         self.size = size
         self.seed = seed
-        self.n_seen = 0
+        self.n_seen = first
         self._n_kept = 0
-        self._bar = np.uint64(2**64 - 1)
-        """Rows with larger numbers are not in the sample."""
+        self._bar = np.uint64(bar)
         self._kept: list[tuple[NDArray, ...]] = []
         """(number, X, y, weight, offset) of the rows that may be in it, without parts that there
         are none of."""
@@ -49,6 +52,17 @@ class RowSample:
         parts = [part[chosen] for part in rows if part is not None]
         self._kept.append((numbers[chosen], *parts))
         self._n_kept += len(chosen)
+        if self._n_kept > 2 * self.size:
+            self._drop()
+
+    def merge(self, other: RowSample, X: Change, y: Change) -> None:
+        """Add the rows that come next, of which another has the sample; ``X`` and ``y`` make its
+        features and labels those here."""
+        self.n_seen = other.n_seen
+        self._has = self._has or other._has
+        for number, rows, labels, *rest in other._kept:
+            self._kept.append((number, X(rows), y(labels), *rest))
+        self._n_kept += other._n_kept
         if self._n_kept > 2 * self.size:
             self._drop()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,26 @@ class ColumnReader:
             else:
                 numbers = self._of(g).number_of(column[there].astype(np.float64))
                 self._of(g).add(numbers, w)
+
+    def merge(self, other: ColumnReader) -> Callable[[NDArray], NDArray]:
+        """Add what was learned from other pieces; what gives their rows the numbers here."""
+        self._check_columns(other.names, other.n_features)
+        for g, kind in enumerate(other.kinds):
+            if kind is not None:
+                name = f"column {g if self.names is None else repr(self.names[g])} of X"
+                self._note_kind(g, kind, name)
+        self.categorical |= other.categorical
+        self.labelled |= other.labelled
+        numbers = {g: self._of(g).merge(levels) for g, levels in sorted(other.levels.items())}
+
+        def renumbered(rows: NDArray) -> NDArray:
+            rows = rows.copy()
+            for g in sorted(other.labelled):
+                there = ~np.isnan(rows[:, g])
+                rows[there, g] = numbers[g][rows[there, g].astype(np.int64)]
+            return rows
+
+        return renumbered
 
     def schema(self) -> InputSchema:
         """What the pieces had."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -40,32 +40,37 @@ def pieces_of(X: Any, offset: Any = None, y: Any = None, weight: Any = None) -> 
         raise ValueError("Chunks has no rows; check the files, or the function that makes pieces.")
 
 
-def dense_pieces(chunks: Chunks) -> Iterator[tuple[int, Piece]]:
+def dense_pieces(chunks: Iterable[Piece]) -> Iterator[tuple[int, Piece]]:
     """The number of each piece and the piece, if it has rows; sparse ones in dense parts."""
     for k, piece in enumerate(chunks):
-        n_rows = piece.n_rows
-        if not n_rows or not scipy.sparse.issparse(piece.X):
-            if n_rows:
-                yield k, piece
-            continue
-        with in_piece(k):
-            X = piece.X.tocsr()
-            others = [None if part is None else np.asarray(part) for part in piece[2:4]]
-            y = None if piece.y is None else np.asarray(read_labels(piece.y, "y"))
-        step = max(1, CELLS_AT_ONCE // max(1, X.shape[1]))
-        for lo in range(0, n_rows, step):
-            now = slice(lo, lo + step)
-            labels, weight, offset = (None if part is None else part[now] for part in (y, *others))
-            n_bytes = piece.n_bytes if lo == 0 else 0
-            yield k, Piece(X[now].toarray(), labels, weight, offset, n_bytes)
+        yield from ((k, part) for part in dense_parts(piece, f"piece {k}"))
+
+
+def dense_parts(piece: Piece, name: str) -> Iterator[Piece]:
+    """A piece, if it has rows; a sparse one in dense parts."""
+    n_rows = piece.n_rows
+    if not n_rows or not scipy.sparse.issparse(piece.X):
+        if n_rows:
+            yield piece
+        return
+    with errors_name(name):
+        X = piece.X.tocsr()
+        others = [None if part is None else np.asarray(part) for part in piece[2:4]]
+        y = None if piece.y is None else np.asarray(read_labels(piece.y, "y"))
+    step = max(1, CELLS_AT_ONCE // max(1, X.shape[1]))
+    for lo in range(0, n_rows, step):
+        now = slice(lo, lo + step)
+        labels, weight, offset = (None if part is None else part[now] for part in (y, *others))
+        n_bytes = piece.n_bytes if lo == 0 else 0
+        yield Piece(X[now].toarray(), labels, weight, offset, n_bytes)
 
 
 @contextlib.contextmanager
-def in_piece(k: int) -> Iterator[None]:
+def errors_name(name: str) -> Iterator[None]:
     """Errors say which piece they are about; those of files know it."""
     try:
         yield
     except DataError:
         raise
     except (ValueError, TypeError) as fault:
-        raise type(fault)(f"piece {k}: {fault}") from fault
+        raise type(fault)(f"{name}: {fault}") from fault

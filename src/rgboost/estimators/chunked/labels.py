@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,10 @@ class Labels(ABC):
         """Some of the rows of `first` have a weight."""
 
     @abstractmethod
+    def merge(self, other: Any) -> Callable[[Vector], Vector]:
+        """Add what was counted of other pieces; what makes their numbers the numbers here."""
+
+    @abstractmethod
     def finish(self) -> None:
         """All pieces were read."""
 
@@ -89,6 +93,10 @@ class NumberLabels(Labels):
         self.low = min(self.low, float(numbers.min(initial=np.inf)))
         self.high = max(self.high, float(numbers.max(initial=-np.inf)))
 
+    def merge(self, other: NumberLabels) -> Callable[[Vector], Vector]:
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        return self.settled
+
     def finish(self) -> None:
         pass
 
@@ -121,6 +129,10 @@ class ClassLabels(Labels):
             warnings.filterwarnings("ignore", "The number of unique classes")  # of a short piece
             check_classification_targets(y)
         labels, place = np.unique(y, return_inverse=True)
+        return self._numbers(labels)[place].astype(np.float64), self._weights(labels, place)
+
+    def _numbers(self, labels: NDArray) -> NDArray[np.int64]:
+        """The numbers of different labels; those that are new get the next ones."""
         known = labels[:0] if self.known is None else self.known
         if (known.dtype.kind in "OUS") != (labels.dtype.kind in "OUS") and len(known):
             raise TypeError(
@@ -132,8 +144,15 @@ class ClassLabels(Labels):
         self.rows = np.append(self.rows, np.zeros(grown, np.int64))
         self.weights = np.append(self.weights, np.zeros(grown))
         number = {label: k for k, label in enumerate(self.known.tolist())}
-        numbers = np.array([number[label] for label in labels.tolist()])
-        return numbers[place].astype(np.float64), self._weights(labels, place)
+        return np.array([number[label] for label in labels.tolist()], np.int64)
+
+    def merge(self, other: ClassLabels) -> Callable[[Vector], Vector]:
+        if other.known is None:
+            return self.settled
+        numbers = self._numbers(other.known)
+        self.rows[numbers] += other.rows
+        self.weights[numbers] += other.weights
+        return lambda y: numbers[y.astype(np.int64)].astype(np.float64)
 
     def _weights(self, labels: NDArray, place: NDArray) -> Vector | None:
         if not self.weight_of:

@@ -1,10 +1,10 @@
-"""Training rows that are read piece by piece: the sibling of `rgboost.estimators.holdout`'s."""
+"""Training rows that are read piece by piece: the siblings of `rgboost.estimators.held_out`'s."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from ..._core.memory import memory_budget
 from ..._core.validation import check_count
 from ...data.chunks import Chunks, Piece
+from ...data.chunks.sample import RowSample
 from ...data.cuts import columns_with_missing
 from ...losses import Loss
+from ...statistics.base import Source
 from ...statistics.chunks import ChunkRows, NumberRows, ReadRows
 from ...training.plan import Facts, Values
 from ...training.plan.rules import sample_size
 from ..held_out import TrainingRows
 from ..rows import check_rows
-from .given import dense_pieces, in_piece
+from .given import dense_pieces, errors_name
 from .labels import Labels, as_column
 from .survey import ReadNumbers, Survey, Surveyor, present, times
 from .tally import Tally
@@ -37,17 +39,16 @@ class HeldRows:
 
 
 @dataclass
-class ChunkedRows:
-    """Rows of `Chunks` to be fitted, after the first pass; see `TrainingRows` for the methods.
+class SurveyedRows:
+    """Rows in pieces to be fitted, after the first pass; see `TrainingRows` for the methods.
 
     ``share`` of the rows is held out."""
 
     estimator: Any
-    chunks: Chunks
     survey: Survey
-    held: HeldRows | None
-    share: float = 0.0
-    sources: list[ChunkRows] = field(default_factory=list)
+    held: Any
+    """`HeldRows`, or None."""
+    share: float
 
     @property
     def sample(self) -> TrainingRows:
@@ -78,11 +79,11 @@ class ChunkedRows:
         return None
 
     def facts(self, loss: Loss, categorical: NDArray[np.bool_], **more: Any) -> Facts:
-        """What a plan is made of."""
+        """What a plan is made of; ``sample_rows`` are those that were asked for."""
         found, X = self.survey.facts, self.sample.X
         assert found.counted is not None
         classes = self.survey.labels.rows
-        cells = self.n_rows * self.n_features
+        cells, asked = self.n_rows * self.n_features, more.pop("sample_rows")
         return Facts(
             rows=self.n_rows,
             loss=loss,
@@ -95,8 +96,8 @@ class ChunkedRows:
             class_rows=tuple(classes.tolist()) or None,
             held_rows=None if self.held is None else self.held.n_rows,
             held_weighted=self.held is not None and self.held.weighted,
-            sample_rows=sample_size(self.n_features, self.chunks.sample_rows),
-            sample_given=self.chunks.sample_rows is not None,
+            sample_rows=sample_size(self.n_features, asked),
+            sample_given=asked is not None,
             memory=memory_budget(),
             **more,
         )
@@ -106,7 +107,7 @@ class ChunkedRows:
         in."""
         return check_count(cv, "cv", at_least=2), facts
 
-    def held_out(self, share: float, seed: int) -> ChunkedRows:
+    def held_out(self, share: float, seed: int) -> Self:
         return replace(self, share=share)
 
     def for_learner(self, learner: Any) -> Any:
@@ -116,6 +117,24 @@ class ChunkedRows:
         return {**self.for_boost(fold), **settings}
 
     def for_boost(self, n_folds: int | None = None) -> dict[str, Any]:
+        return {"X": None, "y": None, "statistics": self.source(), "fold": n_folds}
+
+    def source(self) -> Source:
+        """The rows, to be put into bins."""
+        raise NotImplementedError
+
+
+@dataclass
+class ChunkedRows(SurveyedRows):
+    """Rows of `Chunks`."""
+
+    chunks: Chunks
+    sources: list[ChunkRows] = field(default_factory=list)
+
+    def facts(self, loss: Loss, categorical: NDArray[np.bool_], **more: Any) -> Facts:
+        return super().facts(loss, categorical, sample_rows=self.chunks.sample_rows, **more)
+
+    def source(self) -> ChunkRows:
         held = None
         if self.held is not None:
             held = ReadRows(lambda: self._read_held(), self.held.n_rows)
@@ -126,14 +145,14 @@ class ChunkedRows:
         for before in self.sources:
             before.close()
         self.sources.append(source)
-        return {"X": None, "y": None, "statistics": source, "fold": n_folds}
+        return source
 
     def _read(self) -> Iterator[NumberRows]:
         """The rows once more; an error if they are others."""
         survey, tally, done = self.survey, Tally(), 0
         tally.class_rows = np.zeros_like(survey.labels.rows)
         for k, piece in dense_pieces(self.chunks):
-            with in_piece(k):
+            with errors_name(f"piece {k}"):
                 X, y, weight, offset = read_piece(self.estimator, piece, survey.labels)
                 tally.add(X, survey.plain, y if survey.labels.settled_at_once else None)
                 found = NumberRows(*present(X, y, weight, offset))
@@ -146,7 +165,7 @@ class ChunkedRows:
     def _read_held(self) -> Iterator[NumberRows]:
         assert self.held is not None
         for k, piece in dense_pieces(self.held.chunks):
-            with in_piece(k):
+            with errors_name(f"piece {k}"):
                 yield NumberRows(*present(*read_piece(self.estimator, piece, self.survey.labels)))
 
     def close(self) -> list[str]:
@@ -177,18 +196,23 @@ def chunked_rows(
     def sample_rows(n_features: int) -> int:
         return sample_size(n_features, chunks.sample_rows)
 
-    found = Surveyor(estimator, labels, sample_rows, seed).go(chunks)
+    found = Surveyor(estimator, labels, sample_rows, RowSample(0, seed)).go(chunks)
+    check_offsets(found)
+    if not labels.settled_at_once:
+        estimator.classes_ = labels.classes
+    held_rows = None if held is None else look_at(estimator, held, found)
+    return ChunkedRows(estimator, found, held_rows, 0.0, chunks)
+
+
+def check_offsets(survey: Survey) -> None:
+    """Raise if offsets do not go with the scores of a row."""
+    labels, offset = survey.labels, survey.sample.offset
     n_scores = max(1, len(labels.rows) if len(labels.rows) > 2 else 1)
-    offset = found.sample.offset
     if offset is not None and offset.shape[1:] != (() if n_scores == 1 else (n_scores,)):
         raise ValueError(
             f"the pieces' offset has shape (rows, {', '.join(map(str, offset.shape[1:]))}), and a "
             f"row has {n_scores} score(s); give one number for each."
         )
-    if not labels.settled_at_once:
-        estimator.classes_ = labels.classes
-    held_rows = None if held is None else look_at(estimator, held, found)
-    return ChunkedRows(estimator, chunks, found, held_rows)
 
 
 def look_at(estimator: Any, held: Chunks, survey: Survey) -> HeldRows:
@@ -197,7 +221,7 @@ def look_at(estimator: Any, held: Chunks, survey: Survey) -> HeldRows:
     known = survey.facts.counted.missing > 0
     n_rows, weighted, low, high = 0, False, np.inf, -np.inf
     for k, piece in dense_pieces(held):
-        with in_piece(k):
+        with errors_name(f"piece {k}"):
             labels = as_column(piece.y, len(piece.X))
             unknown = survey.labels.unknown(labels)
             if len(unknown):

@@ -18,7 +18,7 @@ from ...statistics.base import Facts
 from ..held_out import TrainingRows
 from ..rows import check_finite, check_weight
 from .columns import ColumnReader
-from .given import dense_pieces, in_piece
+from .given import dense_pieces, errors_name
 from .labels import Labels, as_column
 from .tally import Tally
 
@@ -41,15 +41,18 @@ class Surveyor:
     """Reads pieces for the first time."""
 
     def __init__(
-        self, estimator: Any, labels: Labels, sample_rows: Callable[[int], int], seed: int
+        self,
+        estimator: Any,
+        labels: Labels,
+        sample_rows: Callable[[int], int],
+        sample: RowSample,
     ) -> None:
         """``sample_rows``: how many rows to sample, by the number of features."""
         self.estimator = estimator
         self.labels = labels
         self.columns = ColumnReader(estimator.categorical_features)
         self.sample_rows = sample_rows
-        self.seed = seed
-        self.sample = RowSample(0, seed)
+        self.sample = sample
         self.tally = Tally()
         self.numbers = ReadNumbers()
         self.missing = np.zeros(0)
@@ -59,8 +62,8 @@ class Surveyor:
         """Read all pieces."""
         done = 0
         for k, piece in dense_pieces(chunks):
-            with in_piece(k):
-                self._add(piece)
+            with errors_name(f"piece {k}"):
+                self.add(piece)
             done += piece.n_bytes
             chunks.watch("sample, categories and labels", done, chunks.n_bytes)
         if self.sample.n_seen == 0:
@@ -68,10 +71,10 @@ class Surveyor:
                 "Chunks has no rows with a weight; check the files, or the function that makes "
                 "pieces."
             )
-        self.labels.finish()
-        return self._found()
+        return self.found()
 
-    def _add(self, piece: Piece) -> None:
+    def add(self, piece: Piece) -> None:
+        """Read a piece, which has rows."""
         X = self.columns.read(piece.X)
         if not len(self.missing):
             self._begin(X.shape[1])
@@ -89,13 +92,27 @@ class Surveyor:
         self.total += float(len(y) if weight is None else weight.sum())
         self.sample.add(Drawn(X, y, weight, offset))
 
+    def merge(self, other: Surveyor) -> None:
+        """Add what was read of the pieces that come next, elsewhere. Their tally stays theirs."""
+        if not len(other.missing):  # there are none
+            return
+        if not len(self.missing):
+            self._begin(other.columns.n_features)
+        X, y = self.columns.merge(other.columns), self.labels.merge(other.labels)
+        self.numbers.compare(other.numbers.has)
+        self.missing += other.missing
+        self.total += other.total
+        self.sample.merge(other.sample, X, y)
+
     def _begin(self, n_features: int) -> None:
         """The first piece with rows says how many features there are."""
         self.missing = np.zeros(n_features)
         self.sample.size = self.sample_rows(n_features)
         self.estimator.input_ = InputSchema(self.columns.names, self.columns.categorical, {})
 
-    def _found(self) -> Survey:
+    def found(self) -> Survey:
+        """What all pieces have, of which there is a row."""
+        self.labels.finish()
         estimator, columns = self.estimator, self.columns
         estimator.input_ = columns.schema()
         estimator.n_features_in_ = columns.n_features
@@ -126,15 +143,20 @@ class ReadNumbers:
             raise ValueError("offset must have a finite number for each row.")
         if offset is not None and offset.ndim == 2:  # as the scores of a row do, they sum to 0
             offset = offset - offset.mean(axis=1, keepdims=True)
-        has = None if weight is None else (), None if offset is None else offset.shape[1:]
+        self.compare((None if weight is None else (), None if offset is None else offset.shape[1:]))
+        return weight, offset
+
+    def compare(self, has: tuple[Any, Any] | None) -> None:
+        """Raise if other pieces have others."""
         self.has = has if self.has is None else self.has
+        if has is None or self.has is None:
+            return
         for name, now, before in zip(("weight", "offset"), has, self.has, strict=True):
             if now != before:
                 raise ValueError(
                     f"its {name} is of another shape than in the pieces before it, or only one of "
                     "them has any; all pieces need the same."
                 )
-        return weight, offset
 
 
 def times(weight: Vector | None, factor: Vector | None) -> Vector | None:

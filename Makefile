@@ -10,6 +10,7 @@ BENCH_VENV := .venv-bench
 BENCH_STAMP := $(BENCH_VENV)/.installed
 OLDEST_VENV := .venv-oldest
 OLDEST_STAMP := $(OLDEST_VENV)/.installed
+DOCS_STAMP := $(VENV)/.docs
 PEERS := lightgbm catboost interpret-core chimeraboost
 
 # What a change is tried with before it is committed: two minutes on two cores, with compiled code
@@ -17,7 +18,7 @@ PEERS := lightgbm catboost interpret-core chimeraboost
 CHECKED := tests/test_architecture.py tests/test_package.py tests/paths tests/statistics \
 	tests/losses tests/model tests/learners tests/storage tests/training/test_plan.py
 
-.PHONY: demo check test lint unit kernels oldest bench clean clean-cache
+.PHONY: demo check test lint unit kernels oldest docs bench clean clean-cache
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rgboost needs Python 3.11 or later; set PYTHON=...")'
@@ -57,6 +58,13 @@ oldest:  ## scikit-learn's checks with the oldest versions that pyproject.toml a
 			tests/estimators/test_checks.py; \
 	else echo "The oldest versions have wheels up to Python 3.12: not run."; fi
 
+$(DOCS_STAMP): pyproject.toml $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $(DOCS_STAMP)
+
+docs: $(DOCS_STAMP)  ## the site, in site/index.html; a warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs site
+
 $(BENCH_STAMP): pyproject.toml
 	$(PYTHON) -m venv $(BENCH_VENV)
 	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[plot]' $(PEERS)
@@ -75,4 +83,4 @@ clean-cache:  ## after a change to a kernel that others call
 	find src tests -name "*.nb[ic]" -delete
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) $(OLDEST_VENV) out
+	rm -rf $(VENV) $(BENCH_VENV) $(OLDEST_VENV) out site docs/gallery docs/api/generated

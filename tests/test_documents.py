@@ -17,7 +17,7 @@ from rgboost.cli import main as program
 
 matplotlib.use("Agg")
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 MODULES = [
     name
@@ -98,3 +98,55 @@ def test_links_lead_somewhere(path):
 def test_docstring_examples(name):
     result = doctest.testmod(importlib.import_module(name))
     assert result.failed == 0
+
+
+REFERENCE = (ROOT / "docs" / "api" / "index.rst").read_text(encoding="utf-8")
+NOT_CLASSES = {"NAMED", "Callback", "SubsetSize"}  # a table and two unions of types: told in words
+PUBLIC = ["", ".callbacks", ".explain", ".learners", ".losses", ".plot", ".selection", ".theory"]
+
+
+def listed():
+    """(module, name) of everything in the reference."""
+    module = ""
+    for line in REFERENCE.splitlines():
+        if line.startswith(".. currentmodule:: "):
+            module = line.split()[-1]
+        elif re.fullmatch(r"   \w+", line):
+            yield module, line.strip()
+
+
+def test_the_reference_has_everything_public():
+    names = {name for _, name in listed()}
+    for module in PUBLIC:
+        public = importlib.import_module(f"rgboost{module}").__all__
+        assert set(public) - names <= NOT_CLASSES, module
+
+
+@pytest.mark.parametrize(("module", "name"), list(listed()))
+def test_what_the_reference_lists_exists(module, name):
+    assert getattr(importlib.import_module(module), name).__doc__
+
+
+THEORY = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`(tests/[\w/]+\.py)::", THEORY))))
+def test_the_theory_names_tests_that_exist(path):
+    source = (ROOT / path).read_text(encoding="utf-8")
+    for name in re.findall(rf"`{re.escape(path)}::(\w+)`", THEORY):
+        assert f"def {name}(" in source, name
+
+
+def test_the_theory_names_functions_that_exist():
+    names = re.findall(r"\{py:\w+\}`~?([\w.]+)`", THEORY)
+    assert len(names) > 25
+    for name in names:
+        module, _, attribute = name.rpartition(".")
+        assert hasattr(importlib.import_module(module), attribute), name
+
+
+def test_machines_find_pages_that_exist():
+    """llms.txt links to pages of the site."""
+    docs = ROOT / "docs"
+    for page in re.findall(r"\]\((.+?)\.html\)", (docs / "llms.txt").read_text("utf-8")):
+        assert any((docs / f"{page}{kind}").exists() for kind in (".md", ".rst")), page

@@ -17,7 +17,7 @@ def warm_up(
     """Compile ahead of time what fits at the defaults need.
 
     For images and CI: the first fit on a machine compiles for some seconds otherwise. Where the
-    compiled code is kept: docs/guide.md, "New machines and containers".
+    compiled code is kept: docs/install.md, "New machines and containers".
     """
     from ... import warming
 

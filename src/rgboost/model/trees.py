@@ -17,6 +17,7 @@ from .._core.stored import are_starts, ascends, check_arrays, require, within
 from .._core.team import map_ranges
 from ..data.mixed_bins import find_categories
 from ..data.sparse_columns import take_columns
+from .leaf_lines import LeafLines, line_value, look_up, no_lines
 from .stump_model import check_classes
 
 BLOCK = 64
@@ -62,7 +63,8 @@ class TreesModel:
     ``categories[category_starts[j]:category_starts[j + 1]]`` for feature ``category_features[j]``;
     the bit after the last one stands for missing values and categories that were not there at fit
     time. ``gain`` is what each split gained when it was chosen (sums of squared residuals),
-    ``weight`` the weight of the training rows in each leaf.
+    ``weight`` the weight of the training rows in each leaf. With ``lines`` a leaf says a linear
+    function, and ``values`` are what it is where all of its z are 0.
     """
 
     n_features: int
@@ -80,6 +82,7 @@ class TreesModel:
     category_features: NDArray[np.int64]
     category_starts: NDArray[np.int64]
     categories: NDArray[np.float64]
+    lines: LeafLines | None = None
 
     no_functions = (
         "this one is a sum of trees, in which features act together: feature_importances_ tells "
@@ -101,6 +104,7 @@ class TreesModel:
             n_features=n_features,
             feature=columns[self.feature],
             category_features=columns[self.category_features],
+            lines=None if self.lines is None else self.lines.among(columns),
         )
 
     def importances(self) -> NDArray[np.float64]:
@@ -130,7 +134,8 @@ class TreesModel:
         nodes = make_nodes(self.starts, self.feature, self.threshold, self.children,
                            self.missing_left, self.which_set)  # fmt: skip
         values = self.values if self.values.ndim == 2 else self.values[:, None]
-        trees = first, stop, self.sets, values
+        lines = no_lines() if self.lines is None else self.lines.arrays()
+        trees = first, stop, self.sets, values, lines
         if not scipy.sparse.issparse(X):
             known = self._coded(X)
             map_ranges(
@@ -145,6 +150,8 @@ class TreesModel:
             self, n_features=len(used), feature=place.astype(np.int64),
             category_features=np.searchsorted(used, self.category_features),
         )  # fmt: skip
+        if self.lines is not None:
+            trees = *trees[:-1], lines._replace(features=np.searchsorted(used, lines.features))
         nodes = make_nodes(narrow.starts, narrow.feature, narrow.threshold, narrow.children,
                            narrow.missing_left, narrow.which_set)  # fmt: skip
 
@@ -192,6 +199,12 @@ class TreesModel:
         require((self.weight >= 0.0).all() and (self.gain >= 0.0).all(), "model_.weight")
         require(np.isfinite(self.values).all(), "model_.values")
         check_classes(self.intercept, classes.get("*"), fitted)
+        if self.lines is not None:
+            require(type(self.lines) is LeafLines and not classes, "model_.lines")
+            lined = self.lines.features
+            require(not np.isin(lined, features).any(), "model_.lines.features")
+            require(np.isin(lined, self.feature).all(), "model_.lines.features")
+            self.lines.check_stored({"leaves": len(self.values), "features": n_features})
 
 
 def all_forward(starts: NDArray[np.int64], children: NDArray[np.int64]) -> bool:
@@ -239,12 +252,16 @@ def make_nodes(starts, feature, threshold, children, missing_left, which_set):
 
 
 @kernel()
-def add_trees(X, nodes, first, stop, sets, values, out):
+def add_trees(X, nodes, first, stop, sets, values, lines, out):
     """Add the values of some trees to the scores of rows."""
     at = np.empty(BLOCK, np.int64)
+    linear = lines.low.shape[0] > 0
+    z = np.empty((BLOCK, lines.features.shape[0]))
     by_set = sets.shape[0] > 0
     for start in range(0, X.shape[0], BLOCK):
         rows, scores = X[start : start + BLOCK], out[start : start + BLOCK]
+        if linear:
+            look_up(rows, lines, z)
         for t in range(first, stop):
             at[:] = nodes.starts[t]
             for _ in range(nodes.depth[t]):
@@ -254,6 +271,9 @@ def add_trees(X, nodes, first, stop, sets, values, out):
                     go_down(rows, nodes, at)
             for i in range(rows.shape[0]):
                 q = nodes.leaf[at[i]]
+                if linear:
+                    scores[i, 0] += line_value(lines, q, values[q, 0], z[i])
+                    continue
                 for c in range(values.shape[1]):
                     scores[i, c] += values[q, c]
 

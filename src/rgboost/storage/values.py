@@ -30,14 +30,15 @@ from .._core.stored import StorageError, require
 from ..data.input import InputSchema
 from ..model import ClassStumpModel, Coverage, StumpModel, TreesModel
 from ..model.category_tables import CategoryTables
+from ..model.leaf_lines import LeafLines
 from ..model.pair_tables import PairTables
 from ..training import Trace
 
 Tensors = dict[str, NDArray]
 
 CHECKED = (
-    StumpModel, ClassStumpModel, TreesModel, CategoryTables, PairTables, Coverage, Trace,
-    InputSchema,
+    StumpModel, ClassStumpModel, TreesModel, LeafLines, CategoryTables, PairTables, Coverage,
+    Trace, InputSchema,
 )  # fmt: skip
 """Classes with a method ``check_stored``, for what compiled code reads."""
 

@@ -75,12 +75,12 @@ def test_sparse_rows():
     rng = np.random.default_rng(0)
     rows = scipy.sparse.random_array((500, 60), density=0.08, format="csr", rng=rng)
     labels = rows[:, [3]].toarray()[:, 0] + 0.1 * rng.normal(size=500)
-    a = RGBMRegressor(learner="trees", random_state=0).fit(rows, labels)
-    b = RGBMRegressor(learner="trees", random_state=0).fit(rows.toarray(), labels)
+    a = RGBMRegressor(learner=Trees(), random_state=0).fit(rows, labels)
+    b = RGBMRegressor(learner=Trees(), random_state=0).fit(rows.toarray(), labels)
     assert a.score(rows, labels) > 0.3
     assert abs(a.cv_loss_.min() / b.cv_loss_.min() - 1) < 0.1
     wide = scipy.sparse.hstack([rows, scipy.sparse.csr_array((500, 200))], format="csr")
-    c = RGBMRegressor(learner="trees", random_state=0).fit(wide, labels)
+    c = RGBMRegressor(learner=Trees(), random_state=0).fit(wide, labels)
     np.testing.assert_array_equal(c.predict(wide), a.predict(rows))
 
 

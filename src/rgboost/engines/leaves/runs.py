@@ -144,10 +144,12 @@ class LeafRuns(Runs):
             # (4): the step
             found = choice.leaves
             values = leaf_values(state.rule, found, state.rows, team)
+            record.gradient[m] = found.gradient
             if found.lines is not None:
-                values = line_values(state.rule, found, values, state.rows, team)
+                values, norm = line_values(state.rule, found, values, state.rows, team)
+                record.gradient[m] = np.hypot(found.gradient, norm)
             record.values[m, : len(values)] = values.reshape(-1, *record.values.shape[2:])
-            record.gradient[m], record.sets[m] = found.gradient, choice.sets
+            record.sets[m] = choice.sets
             # (5), and (1) of the next iteration: f += step b, and the pseudo-residual r
             everywhere = choice.everywhere(values)
             add_values(state.rows, found.leaf, found.lines, everywhere, team)
@@ -258,15 +260,19 @@ def best_value(loss: Loss, y: Vector, score: Vector, weight: Vector | None) -> f
     return LineSearch().find(loss, y, score, np.ones(len(y)), weight)
 
 
-def line_values(rule: Any, found: Leaves, values: Vector, rows: LeafRows, team: Team) -> Vector:
+def line_values(
+    rule: Any, found: Leaves, values: Vector, rows: LeafRows, team: Team
+) -> tuple[Vector, float]:
     """The same values as those of linear functions at the means of the leaves, with the slopes of a
-    weighted least-squares fit: by the weights of the rows, or by their curvatures (Newton)."""
+    weighted least-squares fit: by the weights of the rows, or by their curvatures (Newton). And the
+    norm of what the slopes add."""
     h, factor, limit = line_weights(rule, rows, team)
-    slopes, means, _ = found.lines.fit(rows.residual[0], h, found.leaf, found.weights, team)
+    slopes, means, squares = found.lines.fit(rows.residual[0], h, found.leaf, found.weights, team)
     slopes *= factor
     value = values[:, 0] - np.sum(slopes * means, axis=1)
     said = np.column_stack([value, value, value, slopes])
-    return found.lines.bounded(said, factor * limit, found.leaf, team)
+    said = found.lines.bounded(said, factor * limit, found.leaf, team)
+    return said, float(np.sqrt(squares.sum()))
 
 
 @functools.singledispatch

@@ -30,7 +30,7 @@ from ..pairs.columns import check_sets
 from ..stumps.monotone import check_constraints, check_ordered
 from .arrays import MOST_BINS, TreeArrays, bins_of, code_rows, is_dense, take_coded
 from .leaf_of import children_of, find_leaves
-from .lines import FIRST, MOST_SLOPES, bin_means
+from .lines import FIRST, MOST_SLOPES, Table, make_table
 from .path import trees_of
 from .search import TreeChoice, TreeSearch
 from .stored import split_type
@@ -134,7 +134,7 @@ class Trees(LearnerFamily):
 
     @property
     def open_leaves(self) -> bool:
-        return self.leaves == "auto"
+        return self.leaves not in ("constant", "linear")
 
     def with_leaves(self, leaves: Any) -> Trees:
         return replace(self, leaves=leaves)
@@ -189,16 +189,16 @@ class Trees(LearnerFamily):
         if not (cuts.categorical.any() or cuts.has_missing.any()):
             layout = layout.weighed(left_weights(cuts), total)
         cells = 3.0 * (len(coded.codes) + n_rows * int(dense.sum()))  # looks at a row and feature
-        table = np.empty((0, 0))
+        table = None
         if self.leaves == "linear":
-            table = bin_means(X, bins, cuts, weight)
+            table = make_table(X, bins, cuts, weight)
         return PreparedTrees(arrays, layout, cells, cuts, n_splits > 0, dense, self, table)
 
     def _check_leaves(self) -> None:
-        if self.leaves == "auto":
+        if self.open_leaves:
             raise ValueError(
-                "leaves='auto' is for RGBMRegressor and RGBMClassifier, which look at held-out "
-                "rows; use leaves='constant' or 'linear'."
+                f"leaves={self.leaves!r} is for RGBMRegressor and RGBMClassifier, which look at "
+                "held-out rows; use leaves='constant' or 'linear'."
             )
         if self.leaves == "linear" and self.constraints is not None:
             raise ValueError(
@@ -262,8 +262,8 @@ class PreparedTrees(Prepared):
     useful: NDArray[np.bool_]
     dense: NDArray[np.bool_]
     family: Trees
-    table: Vector
-    """What linear functions in the leaves see of each bin; empty if there are none."""
+    table: Table | None
+    """What linear functions in the leaves see of each bin; None if there are none."""
 
     free_leaves = True
     by_leaves = True
@@ -280,7 +280,7 @@ class PreparedTrees(Prepared):
     def n_slopes(self) -> int | None:
         """The most slopes of a leaf; None if leaves have a value each."""
         family = self.family
-        if family.leaves == "constant":
+        if self.table is None:
             return None
         deepest = family.max_leaf_nodes - 1 if family.max_depth is None else family.max_depth
         numbers = int((self.useful & ~self.cuts.categorical).sum())
@@ -317,7 +317,8 @@ class PreparedTrees(Prepared):
     def lasting(self, arrays: TreeArrays) -> Any:
         fields = arrays._asdict()
         del fields["weight"]  # a part of the data, which are known
-        return tuple(fields.values()), self.cuts.edges, self.table, repr(self.family).encode()
+        seen = np.empty(0) if self.table is None else self.table.z
+        return tuple(fields.values()), self.cuts.edges, seen, repr(self.family).encode()
 
     def on_some_rows(
         self, rows: NDArray[np.int64], weight: Vector | None, others: NDArray[np.int64]

@@ -19,7 +19,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from ..._core.jit import kernel, scalar
@@ -27,11 +26,11 @@ from ..._core.team import Team, row_chunks
 from ...data.binning import SparseCodes
 from ...data.mixed_bins import MixedCuts
 from ..leaves import divided
-from .arrays import MOST_BINS, Bins, TreeArrays, bin_of
+from .arrays import Bins, TreeArrays, bin_of
 
 Vector = NDArray[np.float64]
 
-MOST_SLOPES = 6
+MOST_SLOPES = 8
 """Features of a leaf that its function depends on: the last ones that were split on the way."""
 
 RIDGE = 1.0
@@ -40,60 +39,64 @@ VALUE, LOW, HIGH, FIRST = range(4)
 """What a leaf says: its value where all z are 0, the bounds, and the slopes from `FIRST` on."""
 
 
-def bin_means(
-    X: Any, bins: Bins, cuts: MixedCuts, weight: Vector | None
-) -> NDArray[np.float64]:
-    """(features, `MOST_BINS`): z of every bin; 0 of missing values and of all categories."""
-    table = np.zeros((cuts.n_features, MOST_BINS))
-    for g in np.flatnonzero(~cuts.categorical):
-        x, codes, w = _entries(X, bins, g, weight)
-        m, in_bins = int(cuts.n_values[g]), cuts.weights_of(g)[:-1]
-        known = codes < m
-        sums = np.bincount(codes[known], (x * w)[known], m)
-        means = np.divide(sums, in_bins, out=np.zeros(m), where=in_bins > 0.0)
-        total = in_bins.sum()
-        if total <= 0.0:
-            continue
-        centre = float(in_bins @ means) / total
-        spread = np.sqrt(in_bins @ (means - centre) ** 2 / total)
-        if np.isfinite(spread) and spread > 0.0:
-            table[g, :m] = np.where(in_bins > 0.0, (means - centre) / spread, 0.0)
-    return table
+class Table(NamedTuple):
+    """z of bin b of column g is ``z[start[g] + b]``; 0 of missing values and of categories."""
+
+    z: Vector
+    start: NDArray[np.int64]
 
 
-def _entries(X: Any, bins: Bins, g: int, weight: Vector | None) -> tuple[Any, Any, Any]:
-    """Values of a column, their bins and weights; of a sparse one those that are stored, as all
-    others are 0."""
-    if not isinstance(bins, SparseCodes):
-        n = X.shape[0]
-        return X[:, g].astype(np.float64), bins[g, :n], 1.0 if weight is None else weight
-    assert scipy.sparse.issparse(X)
-    now = slice(bins.indptr[g], bins.indptr[g + 1])
-    rows = bins.rows[now]
-    values = np.asarray(X[:, [g]].toarray())[rows, 0]
-    return values, bins.codes[now], 1.0 if weight is None else weight[rows]
+def make_table(X: Any, bins: Bins, cuts: MixedCuts, weight: Vector | None) -> Table:
+    start, m = cuts.bin_start[:-1], cuts.n_values
+    is_number = np.ones(len(cuts.bin_weight), bool)
+    is_number[start + m] = False
+    is_number &= np.repeat(~cuts.categorical, m + 1)
+    weights = np.where(is_number, cuts.bin_weight, 0.0)
+    sums = _sums_in_bins(X, bins, cuts, weight)
+    means = divided(np.where(is_number, sums, 0.0), weights)
+    total = np.add.reduceat(weights, start)
+    centre = np.repeat(divided(np.add.reduceat(weights * means, start), total), m + 1)
+    square = divided(np.add.reduceat(weights * (means - centre) ** 2, start), total)
+    spread = np.repeat(np.sqrt(square), m + 1)
+    use = (weights > 0.0) & (spread > 0.0) & np.isfinite(spread)
+    return Table(divided(np.where(use, means - centre, 0.0), np.where(use, spread, 1.0)), start)
+
+
+def _sums_in_bins(X: Any, bins: Bins, cuts: MixedCuts, weight: Vector | None) -> Vector:
+    """Weighted sums of the values in the bins of all features."""
+    start, size = cuts.bin_start, len(cuts.bin_weight)
+    if isinstance(bins, SparseCodes):  # what is not stored is 0
+        place = np.repeat(start[:-1], np.diff(bins.indptr)) + bins.codes
+        w = 1.0 if weight is None else weight[bins.rows]
+        return np.bincount(place, X.data * w, size).astype(np.float64)
+    sums = np.empty(size)
+    for g in range(cuts.n_features):
+        x = X[:, g] * (1.0 if weight is None else weight)
+        n = int(start[g + 1] - start[g])
+        sums[start[g] : start[g + 1]] = np.bincount(bins[g, : len(x)], x, n)
+    return sums
 
 
 class Lines(NamedTuple):
-    """The linear functions of a tree on some rows: that of leaf q depends on the ``count[q]`` first
+    """The linear functions of a tree on some rows: that of leaf q depends on the ``counts[q]`` first
     features of ``features[q]``. ``usual`` is the mean weight of a row."""
 
     arrays: TreeArrays
-    table: Vector
+    table: Table
     features: NDArray[np.int64]
-    count: NDArray[np.int64]
+    counts: NDArray[np.int64]
     usual: float
 
     def fit(
         self, residual: Vector, h: Vector, leaf: NDArray[np.uint8], weights: Vector, team: Team
     ) -> tuple[Vector, Vector, Vector]:
-        """(slopes, means, b . g) of every leaf with these weights of rows; ``h`` is empty if all
-        are 1."""
+        """(slopes, means, squared norms b'Ab) of every leaf with these weights of rows; ``h`` is
+        empty if all are 1."""
         n_leaves, n = self.features.shape
         chunks = row_chunks(len(leaf))
         partial = np.empty((len(chunks) - 1, n_leaves, 2 + 2 * n + n * (n + 1) // 2))
         team.run(
-            sum_products, self.arrays, self.table, self.features, self.count, leaf, residual, h,
+            sum_products, self.arrays, self.table, self.features, self.counts, leaf, residual, h,
             chunks, partial,
         )  # fmt: skip
         return solve(partial.sum(axis=0), self.usual / weights, n)
@@ -101,14 +104,10 @@ class Lines(NamedTuple):
     def say(self, leaf: NDArray[np.uint8], values: Vector, team: Team) -> Vector:
         """What the leaves say to every row."""
         out = np.empty(len(leaf))
-        team.run(
-            say_lines, self.arrays, self.table, self.features, self.count, leaf, values, out
-        )
+        team.run(say_lines, self.arrays, self.table, self.features, self.counts, leaf, values, out)
         return out
 
-    def bounded(
-        self, values: Vector, limit: float, leaf: NDArray[np.uint8], team: Team
-    ) -> Vector:
+    def bounded(self, values: Vector, limit: float, leaf: NDArray[np.uint8], team: Team) -> Vector:
         """The same with the least and the largest value that each leaf says to these rows as
         bounds, and none beyond ``limit``."""
         values[:, LOW], values[:, HIGH] = -limit, limit
@@ -136,7 +135,7 @@ def features_on_the_way(
 
 
 def solve(sums: Vector, per_row: Vector, n: int) -> tuple[Vector, Vector, Vector]:
-    """(slopes, means, b . g) of each leaf, from the sums of `sum_products`; ``per_row`` times the
+    """(slopes, means, b'Ab) of each leaf, from the sums of `sum_products`; ``per_row`` times the
     sum of h is its mean."""
     h, r = sums[:, 0], sums[:, 1]
     means = divided(sums[:, 2 : 2 + n], h[:, None])
@@ -148,16 +147,17 @@ def solve(sums: Vector, per_row: Vector, n: int) -> tuple[Vector, Vector, Vector
     ridge = np.where(h > 0.0, RIDGE * h * per_row, 1.0)
     squares[:, range(n), range(n)] += ridge[:, None]
     slopes: Vector = np.linalg.solve(squares, along[:, :, None])[:, :, 0]
-    return slopes, means, np.sum(slopes * along, axis=1)
+    square: Vector = np.sum(slopes * along, axis=1) - ridge * np.sum(slopes**2, axis=1)
+    return slopes, means, square
 
 
 @scalar()
 def z_of(arrays, table, g, i):
-    return table[g, bin_of(arrays, g, i)]
+    return table.z[table.start[g] + bin_of(arrays, g, i)]
 
 
 @kernel()
-def sum_products(arrays, table, features, count, leaf, residual, h, chunks, sums_out, seat):
+def sum_products(arrays, table, features, counts, leaf, residual, h, chunks, sums_out, seat):
     """(sum h, sum r, sum h z, sum r z, sum h z z') of each leaf, for each chunk of rows."""
     n_most = features.shape[1]
     z = np.empty(n_most)
@@ -166,7 +166,7 @@ def sum_products(arrays, table, features, count, leaf, residual, h, chunks, sums
         sums[:] = 0.0
         for i in range(chunks[chunk], chunks[chunk + 1]):
             q = leaf[i]
-            mine, n = sums[q], count[q]
+            mine, n = sums[q], counts[q]
             hi, ri = h[i] if h.shape[0] > 0 else 1.0, residual[i]
             mine[0] += hi
             mine[1] += ri
@@ -182,13 +182,13 @@ def sum_products(arrays, table, features, count, leaf, residual, h, chunks, sums
 
 
 @kernel()
-def say_lines(arrays, table, features, count, leaf, values, out, seat):
+def say_lines(arrays, table, features, counts, leaf, values, out, seat):
     """What the leaves say to every row."""
     n = leaf.shape[0]
     for i in range(n * seat.rank // seat.size, n * (seat.rank + 1) // seat.size):
         q = leaf[i]
         value = values[q, VALUE]
-        for k in range(count[q]):
+        for k in range(counts[q]):
             value += values[q, FIRST + k] * z_of(arrays, table, features[q, k], i)
         out[i] = min(max(value, values[q, LOW]), values[q, HIGH])
 

@@ -15,12 +15,12 @@ from ...model.trees import TreesModel
 from ..pairs.axes import WITH_MISSING
 from .arrays import TreeArrays
 from .leaf_of import children_of
-from .lines import FIRST, HIGH, LOW, VALUE, features_on_the_way
+from .lines import FIRST, HIGH, LOW, VALUE, Table, features_on_the_way
 from .stored import split_type
 
 
 def trees_of(
-    arrays: TreeArrays, cuts: MixedCuts, table: NDArray[np.float64], path: Path, intercept: Any,
+    arrays: TreeArrays, cuts: MixedCuts, table: Table | None, path: Path, intercept: Any,
     set_bytes: int,
 ) -> TreesModel:  # fmt: skip
     """The model of a path; an iteration that found nothing to split is a tree of one leaf."""
@@ -39,7 +39,7 @@ def trees_of(
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     children = [children_of(splits["leaf"][a:b]) for a, b in pairwise(starts)]
     values, lines = leaf_values(path, lengths), None
-    if table.size:
+    if table is not None:
         lines = leaf_lines(cuts, table, splits, feature, starts, values)
         values = np.ascontiguousarray(values[:, VALUE])
     return TreesModel(
@@ -95,7 +95,7 @@ def leaf_weights(splits: NDArray[Any], starts: NDArray[np.int64]) -> NDArray[np.
 
 
 def leaf_lines(
-    cuts: MixedCuts, table: NDArray[np.float64], splits: NDArray[Any], feature: NDArray[np.int64],
+    cuts: MixedCuts, table: Table, splits: NDArray[Any], feature: NDArray[np.int64],
     starts: NDArray[np.int64], said: NDArray[np.float64],
 ) -> LeafLines:  # fmt: skip
     """The linear functions in the leaves of all trees, which say ``said``."""
@@ -109,7 +109,7 @@ def leaf_lines(
     features = np.concatenate(found)
     used = np.unique(features[features >= 0])
     edges = [cuts.edges_of(g) for g in used]
-    steps = [table[g, : len(e) + 1] for g, e in zip(used, edges, strict=True)]
+    steps = [table.z[table.start[g] :][: len(e) + 1] for g, e in zip(used, edges, strict=True)]
     place = np.searchsorted(used, features)
     return LeafLines(
         place=np.where(features >= 0, place, -1),

@@ -16,7 +16,7 @@ from .arrays import TreeArrays
 from .grow import Limits, Tree, Work, empty_tree, grow
 from .histograms import Looked
 from .leaf_of import children_of, find_leaves, keep_order, sum_leaves
-from .lines import Lines, features_on_the_way
+from .lines import Lines, Table, features_on_the_way
 from .look import allowed_learners, look_at
 from .splits import sign_of
 from .stored import no_splits, write_tree
@@ -53,7 +53,7 @@ class TreeSearch:
         subsample: float,
         set_bytes: int,
         seed: int,
-        table: Vector,
+        table: Table | None,
         n_slopes: int | None,
     ) -> None:
         self.arrays = arrays
@@ -165,7 +165,7 @@ class TreeSearch:
     def _lines(self, tree: Tree) -> Lines | None:
         """The linear functions in the leaves; None if each has one value."""
         arrays = self.arrays
-        if self.n_slopes is None:
+        if self.table is None or self.n_slopes is None:
             return None
         numbers = arrays.kind != CATEGORY
         features, count = features_on_the_way(tree.leaf, tree.column, numbers, self.n_slopes)

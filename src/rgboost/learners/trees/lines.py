@@ -78,8 +78,8 @@ def _sums_in_bins(X: Any, bins: Bins, cuts: MixedCuts, weight: Vector | None) ->
 
 
 class Lines(NamedTuple):
-    """The linear functions of a tree on some rows: that of leaf q depends on the ``counts[q]`` first
-    features of ``features[q]``. ``usual`` is the mean weight of a row."""
+    """The linear functions of a tree on some rows: that of leaf q depends on the first
+    ``counts[q]`` of ``features[q]``. ``usual`` is the mean weight of a row."""
 
     arrays: TreeArrays
     table: Table
@@ -112,9 +112,9 @@ class Lines(NamedTuple):
         bounds, and none beyond ``limit``."""
         values[:, LOW], values[:, HIGH] = -limit, limit
         said = self.say(leaf, values, team)
-        low, high = np.full((2, len(values)), np.inf)
-        find_ends(leaf, said, low, high)
-        values[:, LOW], values[:, HIGH] = low, -high
+        ends = np.full((2, len(values)), np.inf)
+        find_ends(leaf, said, *ends)
+        values[:, LOW], values[:, HIGH] = ends[0], -ends[1]
         return values
 
 
@@ -146,7 +146,7 @@ def solve(sums: Vector, per_row: Vector, n: int) -> tuple[Vector, Vector, Vector
     squares -= h[:, None, None] * means[:, :, None] * means[:, None, :]
     ridge = np.where(h > 0.0, RIDGE * h * per_row, 1.0)
     squares[:, range(n), range(n)] += ridge[:, None]
-    slopes: Vector = np.linalg.solve(squares, along[:, :, None])[:, :, 0]
+    slopes: Vector = np.asarray(np.linalg.solve(squares, along[:, :, None])[:, :, 0], np.float64)
     square: Vector = np.sum(slopes * along, axis=1) - ridge * np.sum(slopes**2, axis=1)
     return slopes, means, square
 

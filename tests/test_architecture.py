@@ -38,7 +38,7 @@ LAYERS = {
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
     "explain": """scale heat_map pictures shape_function pair_function global_explanation
-        local_explanation page""",
+        local_explanation trees page""",
     "learners": "kernels credibility leaves base stumps dictionary pairs trees",
     "learners/stumps": """splits stump_statistics dense_stumps sparse_stumps mixed_splits
         mixed_stumps some_rows class_sums prepared_mixed family monotone""",

@@ -96,7 +96,8 @@ class TreesModel:
 
     no_functions = (
         "this one is a sum of trees, in which features act together: feature_importances_ tells "
-        "what each of them gained, and learner='stumps' fits a model that can be shown."
+        "what each of them gained, explain_local what they contribute to single rows, and "
+        "learner='stumps' fits a model that can be shown."
     )
 
     @property

@@ -51,7 +51,7 @@ LAYERS = {
         trees dictionary_model class_model mixed coverage with_pairs""",
     "plot": "style room importances learning_curve shape_functions interactions waterfall",
     "selection": "layout rules always thresholds weighted",
-    "statistics": """base rows class_rows whole_gram counted_gram slots side_by_side memory
+    "statistics": """cells base rows class_rows whole_gram counted_gram slots side_by_side memory
         classes in_memory folded_rows pieces work_file chunks""",
     "storage": "container values model_file",
     "theory": "_validation procedure norms distance dual angle guarantees certificates figures",

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.mixed_bins import Counted
+from .cells import Cells, CellTables
 
 Vector = NDArray[np.float64]
 Columns = Sequence[int] | NDArray[np.int64]
@@ -33,10 +34,11 @@ Columns = Sequence[int] | NDArray[np.int64]
 
 class Models(NamedTuple):
     """Models to look at: where each of them starts from (a number for each class, if there are
-    several), and its tables."""
+    several), and its tables; those that have pairs of features add ``pairs`` to that."""
 
     start: Vector
     tables: Vector
+    pairs: CellTables | None = None
 
 
 class Weights(NamedTuple):
@@ -58,6 +60,28 @@ class Sums(NamedTuple):
     total: Vector
     loss: Vector
     curvature: Vector
+    square: Vector
+
+
+class CellSums(NamedTuple):
+    """Sums in the cells of pairs: ``residual[t]`` of weighted residuals in table t, with an axis of
+    several classes before that of cells, and ``curvature[t]`` of weighted curvatures (empty if the
+    loss is quadratic: its curvature is 1). ``loss[f, m]`` and ``square[f, m]`` are sums of weighted
+    losses and of weighted squares of residuals, of the rows and models that count in some table."""
+
+    residual: Vector
+    curvature: Vector
+    loss: Vector
+    square: Vector
+
+
+class Falls(NamedTuple):
+    """What pairs take off the loss: ``loss[m]`` is the sum of weighted losses of model m without
+    its pairs, ``fall[m, i]`` the sum of their weighted falls by the first so many of its columns,
+    and ``square[m, i]`` that of their squares."""
+
+    loss: Vector
+    fall: Vector
     square: Vector
 
 
@@ -176,6 +200,15 @@ class Statistics(ABC):
         """
 
     @abstractmethod
-    def tables(self, pairs: Sequence[tuple[int, int]], models: Models) -> tuple[Any, Any]:
-        """For pairs of features: sums of weighted residuals, and of weights, in every pair of their
-        bins, (folds, models, bins, bins) for each pair."""
+    def cell_weights(self, cells: Cells) -> Vector:
+        """The weight of the rows of each fold in the cells of pairs, (folds, cells)."""
+
+    @abstractmethod
+    def tables(self, cells: Cells, models: Models, table: NDArray[np.int64]) -> CellSums:
+        """Sums in the cells of pairs. The rows of fold f at model m count in the table number
+        ``table[f, m]``; if that is -1, in none."""
+
+    @abstractmethod
+    def falls(self, models: Models, fold: Sequence[int], counts: NDArray[np.int64]) -> Falls:
+        """What the first ``counts[i]`` of the columns of ``models.pairs`` take off the loss of the
+        rows of fold ``fold[m]`` at model m."""

@@ -76,10 +76,11 @@ class CellSums(NamedTuple):
 
 
 class Falls(NamedTuple):
-    """What pairs take off the loss: ``loss[m]`` is the sum of weighted losses of model m without
-    its pairs, ``fall[m, i]`` the sum of their weighted falls by the first so many of its columns,
-    and ``square[m, i]`` that of their squares."""
+    """What pairs take off the loss of rows of the weight ``weight[m]``: ``loss[m]`` is the sum of
+    their weighted losses at model m without its pairs, ``fall[m, i]`` the sum of their weighted
+    falls by the first so many of its columns, and ``square[m, i]`` that of their squares."""
 
+    weight: Vector
     loss: Vector
     fall: Vector
     square: Vector
@@ -124,6 +125,8 @@ class Source(ABC):
 
     has_held: bool = False
     """Whether there are validation rows: a second fold, which nobody is fitted to."""
+    curves: Models | None = None
+    """Models of curves that runs go on from with pairs; None: they begin with nothing."""
 
     @abstractmethod
     def cuts(self, classes: bool) -> Facts:

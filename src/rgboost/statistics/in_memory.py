@@ -288,13 +288,14 @@ class InMemory(Statistics):
     def falls(self, models: Models, fold: Sequence[int], counts: NDArray[np.int64]) -> Falls:
         assert models.pairs is not None
         cells, n_models = models.pairs.cells, len(models.start)
-        found = Falls(np.zeros(n_models), *np.zeros((2, n_models, len(counts))))
+        found = Falls(*np.zeros((2, n_models)), *np.zeros((2, n_models, len(counts))))
         ends = np.concatenate([[0], counts])
         for m, f in enumerate(fold):
             rows = self.folds[f]
             score = self.scores(f, models.start[m], models.tables[m])
             weight = 1.0 if rows.weight is None else rows.weight
             before = weight * self.loss.value(rows.y, score)
+            found.weight[m] = len(rows.y) if rows.weight is None else rows.weight.sum()
             found.loss[m] = before.sum()
             for i, (begin, end) in enumerate(pairwise(ends.tolist())):
                 score += self._cell_scores(f, cells, models.pairs.values[m], begin, end)

@@ -148,7 +148,9 @@ class StatisticsRuns(Runs):
         problem, family, team = self.problem, self.family, self.builders
         if problem.source is None:
             return in_memory(problem, family, team)
-        return problem.source.binned(problem, family, problem.n_runs, problem.random_state, team)
+        seed, n_runs = problem.random_state, problem.n_runs
+        problem.statistics = problem.source.binned(problem, family, n_runs, seed, team)
+        return problem.statistics
 
     def _weigh_bins(self) -> None:
         """The weak-learners of a source were chosen by some of its rows; now their weights are

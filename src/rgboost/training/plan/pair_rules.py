@@ -86,8 +86,6 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
         return "the learner is a family of weak-learners of its own, which says what is fitted"
     if case.facts.goes_on is not None:
         return case.facts.goes_on
-    if case.facts.in_pieces:
-        return "rows are read piece by piece (Chunks), and pairs are fitted on rows in memory"
     if not isinstance(case.max_iter, str):
         return "max_iter is a number, and pairs are fitted for as long as held-out rows gain"
     if case.feature_weights is not None:
@@ -96,7 +94,7 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
         return "there are too few rows to hold some out"
     if judge == rules.FOLDS and not mean:
         return "there is one run after cross-validation, and pairs need the mean of its runs"
-    if case.engine == "gram" or case.engine == "quadratic":
+    if case.engine in ("gram", "quadratic") and not case.facts.in_pieces:
         return f"engine={case.engine!r} works on statistics, and pairs are fitted on the rows"
     return None
 
@@ -104,7 +102,7 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
 INTERACTIONS = (
     Rule("something does not go together with pairs: a number as max_iter, trees or a family "
          "object as learner, feature_weights, one run that goes on or is looked at, an engine on "
-         "statistics, Chunks",
+         "statistics of rows in memory",
          lambda c: c.obstacle is not None, 0),
     Rule(f"more than {MOST_FEATURES} features", lambda c: c.case.facts.features > MOST_FEATURES, 0),
     Rule("a single feature", lambda c: c.case.facts.features < 2, 0),

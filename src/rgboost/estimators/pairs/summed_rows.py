@@ -1,0 +1,148 @@
+"""Rows that pairs are fitted to where nobody has them: all that is known are sums in cells.
+
+The sibling of `rows.PairRows`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core.team import Team
+from ...engines.gram.family import family_of_bins, tables_of_path
+from ...engines.quadratic.cell_runs import CurvesOnRows
+from ...learners import Pairs
+from ...learners.pairs.columns import Columns
+from ...learners.pairs.in_cells import CellSearch, RowsInCells
+from ...learners.pairs.tables import raw_tables
+from ...losses import Loss
+from ...model.with_pairs import purify
+from ...statistics.base import Models
+from ...statistics.cells import CellTables
+from ...training import Boosted
+from ..carry_out import Settings
+
+Vector = NDArray[np.float64]
+
+BLOCK_CELLS = 1 << 22
+"""Cells of pairs that are screened at a time: each block takes two passes over the rows."""
+
+
+class SummedGains(NamedTuple):
+    """See `gains.Gains`: the mean loss without pairs, its mean falls, and their standard errors."""
+
+    loss: float
+    gain: Vector
+    error: Vector
+
+
+@dataclass
+class SummedRows:
+    """Sums over the rows, and what the curves say of them."""
+
+    source: CurvesOnRows
+
+    def strengths(self, family: Pairs, loss: Loss, n_jobs: int) -> Vector:
+        """See `PairRows.strengths`."""
+        with Team(n_jobs) as team:
+            parts = [self._strengths(one, loss, team) for one in blocks_of(family)]
+        return np.concatenate([*parts, np.empty(0)])
+
+    def _strengths(self, family: Pairs, loss: Loss, team: Team) -> Vector:
+        source = self.source
+        prepared: Any = family.prepare(np.empty((0, source.bins.n_features)))
+        cells = source.cells(prepared.columns_, prepared.cuts)
+        table = source.own_folds
+        sums = source.statistics.tables(cells, source.curves, table)
+        weights = source.statistics.cell_weights(cells)[(table >= 0).any(axis=1)].sum(axis=0)
+        prepared = prepared.weighed_cells(weights, source.usual_weight)
+        arrays, square = prepared.arrays, float(sums.square.sum())
+        if square == 0.0:
+            return np.zeros(len(prepared.columns_))
+        residual = sums.residual.reshape(-1, len(weights))
+        noise = arrays.row_weight * square / arrays.total_weight
+        rows = RowsInCells(residual, weights)
+        search = CellSearch(arrays, rows, None, noise, prepared.set_bytes)
+        found = search.scores(np.arange(len(prepared.columns_)), team)
+        return np.maximum(found, 0.0) / square
+
+    def for_boost(self) -> Settings:
+        """Arguments of `boost`."""
+        n_runs = len(self.source.held)
+        fold = n_runs if n_runs > 1 else None
+        return {
+            "X": None,
+            "y": None,
+            "statistics": self.source,
+            "engine": "quadratic",
+            "fold": fold,
+        }
+
+    def gains(
+        self, boosted: Boosted, loss: Loss, order: Columns, counts: NDArray[np.int64]
+    ) -> SummedGains:
+        """See `PairRows.gains`."""
+        source, prepared = self.source, boosted.prepared
+        n_alone = source.bins.n_features
+        columns, values = pure_tables(boosted, order, loss.outputs)
+        cells = source.cells(columns, prepared.cuts)  # type: ignore[attr-defined]
+        models = Models(*source.curves[:2], CellTables(cells, values))
+        falls = source.statistics.falls(models, source.held, n_alone + counts)
+        weight = float(falls.weight.sum())
+        found = [part.sum(axis=0) / weight for part in (falls.loss, falls.fall)]
+        return SummedGains(float(found[0]), found[1], np.sqrt(falls.square.sum(axis=0)) / weight)
+
+
+def blocks_of(family: Pairs) -> Iterator[Pairs]:
+    """The same with some of its pairs at a time."""
+    assert family.cuts is not None
+    sizes = (family.cuts.n_values + 1)[family.pairs].prod(axis=1)
+    place = np.cumsum(sizes) // BLOCK_CELLS
+    for block in np.unique(place):
+        yield replace(family, pairs=family.pairs[place == block])
+
+
+def pure_tables(boosted: Boosted, order: Columns, n_outputs: int) -> tuple[Columns, Vector]:
+    """What every run adds to its curves: columns, first of every feature by itself, which have all
+    that pairs say of single features, then the pairs of ``order``, purified; and the values in
+    their cells, (runs, outputs, cells)."""
+    prepared: Any = boosted.prepared
+    runs = [boosted.run_path(k) for k in range(boosted.trace.n_runs)]
+    n_classes = n_outputs if n_outputs > 1 else None
+    arrays, width = prepared.arrays, len(runs) * n_outputs
+    shapes = [(*shape, width) for shape in np.append(arrays.n_values + 1, 1)[arrays.pairs]]
+    found = {k: np.zeros(shape) for k, shape in enumerate(shapes)}
+    for run, path in enumerate(runs):
+        now = slice(run * n_outputs, (run + 1) * n_outputs)
+        for k, table in raw_tables(arrays, path, n_classes).items():
+            found[k][:, :, now] = table.reshape(*table.shape[:2], n_outputs)
+    numbers = {tuple(pair): k for k, pair in enumerate(prepared.columns_.tolist())}
+    for (g, h), k in numbers.items():
+        if h >= 0 and found[k].any():
+            pure = purify(found[k], prepared.cell_weights(k))
+            found[numbers[g, -1]][:, 0] += pure.rows + pure.constant
+            found[numbers[h, -1]][:, 0] += pure.columns
+            found[k] = pure.table
+    alone = prepared.columns_[prepared.columns_[:, 1] < 0]
+    columns = np.concatenate([alone, order])
+    values = [found[numbers[tuple(pair)]].reshape(-1, width) for pair in columns.tolist()]
+    shape = (len(runs), n_outputs, -1) if n_classes else (len(runs), -1)
+    return columns, np.concatenate(values).T.reshape(shape)
+
+
+def summed_rows(boosted: Boosted) -> SummedRows:
+    """The rows of a fit of curves, with what the curves say of them. A single run is fitted to the
+    first fold; the second one, if there is any, is held out."""
+    family, n_runs = family_of_bins(boosted.prepared), boosted.trace.n_runs
+    paths = [boosted.run_path(k) for k in range(n_runs)]
+    tables = np.array([tables_of_path(family, path) for path in paths])
+    statistics, facts, bins = boosted.statistics, boosted.facts, boosted.prepared.bins()
+    assert statistics is not None
+    assert facts is not None
+    assert bins is not None
+    held = list(range(n_runs)) if n_runs > 1 else [1 if statistics.n_folds > 1 else -1]
+    curves = Models(np.array(boosted.starts), tables)
+    return SummedRows(CurvesOnRows(statistics, facts, held, bins, family.first_cell, curves))

@@ -94,6 +94,8 @@ class GramFamily:
 
 def gram_family(problem: Problem) -> GramFamily:
     """The family of a problem that the Gram engine can run."""
+    if problem.prepared.numeric_bins:
+        return family_of_bins(problem.prepared)
     n_held = 0 if problem.held is None else len(problem.held.y)
     return family_of_bins(problem.prepared, problem.held_arrays, n_held)
 

@@ -275,10 +275,10 @@ class InMemory(Statistics):
                 yield start, tables
             else:
                 cells, values = models.pairs
-                score = self._cell_scores(f, cells, values[m], 0, len(cells.features))
+                score = self.cell_scores(f, cells, values[m], 0, len(cells.features))
                 yield start + score, tables
 
-    def _cell_scores(self, f: int, cells: Cells, values: Vector, begin: int, end: int) -> Vector:
+    def cell_scores(self, f: int, cells: Cells, values: Vector, begin: int, end: int) -> Vector:
         """What the columns begin..end add to the scores of the rows of a fold."""
         values = np.atleast_2d(values)
         out = np.zeros((len(values), self.sizes[f]))
@@ -298,7 +298,7 @@ class InMemory(Statistics):
             found.weight[m] = len(rows.y) if rows.weight is None else rows.weight.sum()
             found.loss[m] = before.sum()
             for i, (begin, end) in enumerate(pairwise(ends.tolist())):
-                score += self._cell_scores(f, cells, models.pairs.values[m], begin, end)
+                score += self.cell_scores(f, cells, models.pairs.values[m], begin, end)
                 fall = before - weight * self.loss.value(rows.y, score)
                 found.fall[m, i], found.square[m, i] = fall.sum(), np.square(fall).sum()
         return found

@@ -1,17 +1,18 @@
-"""Pairs of features on quadratic models, from sums in the cells of pairs: nobody has the rows.
+"""Pairs of features on quadratic models, from sums in the cells of pairs: nobody has all rows.
 
 Runs go on from curves. At the models of the moment, every pair of features has a table of the sums
-of residuals and of curvatures in its cells. A step on a pair changes the sums in its own table as
-it should; those of other pairs stay as they are. So steps of different pairs that explain the same
-go too far together, which shows when tables are made anew: a stretch of rounds is as long as the
-fall of the loss was told well before, and one after which the loss is not smaller is dropped.
+of residuals and of curvatures in its cells: one pass over the rows for all. A stretch of rounds
+goes on from these; what its steps do to the sums of other pairs is estimated from a sample of the
+rows (`rgboost.learners.pairs.in_cells`). Then tables are made anew. As of curves, a stretch is as
+long as the fall of the loss was told well before, and one after which the loss is not smaller is
+dropped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,11 @@ from ...data.mixed_bins import MixedCuts
 from ...learners.credibility import usual_weight
 from ...learners.pairs.in_cells import CellSearch, RowsInCells
 from ...selection import Subsets
-from ...statistics.base import Facts, Models, Source, Statistics
-from ...statistics.cells import Cells, CellTables
+from ...statistics.base import Curvature, Facts, Models, Source, Statistics
+from ...statistics.cells import Cells, CellTables, add_to_cells
+from ...statistics.in_memory import InMemory
 from ..base import Losses, Run, Runs, Settled
-from ..leaves.runs import make_leaf_record, seed_of
+from ..leaves.runs import make_leaf_record, mixed, seed_of
 from ..problem import Problem
 from .runs import FIRST_STRETCH, SHORTER, next_length
 
@@ -36,10 +38,12 @@ Vector = NDArray[np.float64]
 class CurvesOnRows(Source):
     """Rows that are elsewhere, and models of curves that pairs go on from: those of the runs, each
     fitted without the fold ``held[k]`` (-1: to all). ``bins`` are the bins of the curves, which
-    begin at ``first_cell`` in their tables; ``facts`` tell of the rows."""
+    begin at ``first_cell`` in their tables; ``facts`` tell of the rows, and ``sample`` are those
+    that are in them."""
 
     statistics: Statistics
     facts: Facts
+    sample: InMemory
     held: list[int]
     bins: MixedCuts
     first_cell: NDArray[np.int64]
@@ -49,9 +53,8 @@ class CurvesOnRows(Source):
         self.has_held = self.held[0] >= 0
 
     def cuts(self, classes: bool) -> Facts:
-        """Those of the curves; no row is looked at by itself."""
-        none = np.empty((0, self.bins.n_features)), np.empty(0), None, None
-        return self.facts._replace(**dict(zip(Facts._fields, none, strict=False)), counted=None)
+        """The sample of the rows."""
+        return self.facts._replace(counted=None)
 
     def binned(self, problem: Any, family: Any, n_folds: int, seed: int, team: Any) -> Statistics:
         return self.statistics
@@ -90,6 +93,13 @@ class CurvesOnRows(Source):
         each = [bins_in_coarser(self.bins, g, coarse, g)[:n] for g, n in enumerate(sizes)]
         bin_of = np.concatenate(each).astype(np.uint8)
         return Cells.make(columns, self.first_cell, bin_of, coarse.n_values + 1)
+
+
+class SampleInCells(NamedTuple):
+    """Weights h of the rows of the sample, in the order of the runs, and in the cells of pairs."""
+
+    weight: Vector
+    in_cells: Vector
 
 
 @dataclass
@@ -136,6 +146,10 @@ class CellRuns(Runs):
         tail = () if problem.n_classes is None else (problem.n_classes,)
         self.tables = np.zeros((len(self.runs), *tail, weights.shape[1]))
         """What the runs add to the curves."""
+        self.order = mixed(np.arange(source.sample.sizes[0]))
+        """Of the rows of the sample: searches look at pieces of them."""
+        self.codes = np.take(prepared.arrays.codes, self.order, axis=1)
+        self._sample: SampleInCells | None = None
         self.length = FIRST_STRETCH
         self._done = 0
         """Rounds on these tables of sums."""
@@ -205,24 +219,42 @@ class CellRuns(Runs):
         residual = sums.residual.reshape(len(self.weights), -1, n_cells)
         curvature = self.weights if loss.quadratic else sums.curvature
         prepared: Any = self.problem.prepared
-        arrays = prepared.arrays
+        first = slice(0, int(self.cells.start[1]))  # the cells of a column have all rows
         for k, run in enumerate(self.runs):
             mine = self.table[:, k] == k
-            mass = float(curvature[k, : self.cells.start[1]].sum())
-            noise = arrays.row_weight * float(sums.square[mine, k].sum()) / mass
-            share = arrays._replace(
-                total_weight=mass, lightest=arrays.lightest / arrays.total_weight * mass
-            )
-            rows, held = RowsInCells(residual[k].copy(), curvature[k]), None
-            if run.held_mass > 0.0:
-                held = RowsInCells(residual[n_runs + k].copy(), curvature[n_runs + k])
+            mass = curvature[:, first].sum(axis=1)
+            sample = self._sample_at(k)
+            scale = mass / float(sample.weight.sum())
+            tables = [
+                RowsInCells(residual[t].copy(), curvature[t], float(scale[t]), sample.in_cells)
+                for t in (k, n_runs + k)[: 1 + (run.held_mass > 0.0)]
+            ]
+            arrays = prepared.arrays._replace(
+                codes=self.codes, total_weight=mass[k],
+                lightest=prepared.arrays.lightest / prepared.arrays.total_weight * mass[k],
+            )  # fmt: skip
+            noise = arrays.row_weight * float(sums.square[mine, k].sum()) / mass[k]
             done = 0 if run.state is None else run.state.search.done
             search = CellSearch(
-                share, rows, held, noise, prepared.set_bytes, prepared.search_cuts,
-                seed_of(run.rng), done,
+                arrays, sample.weight, tables[0], tables[1] if len(tables) > 1 else None, noise,
+                prepared.set_bytes, prepared.search_rows, prepared.search_cuts, seed_of(run.rng),
+                done,
             )  # fmt: skip
             losses = float(sums.loss[mine, k].sum()), float(sums.loss[~mine, k].sum())
             run.state = CellState(search, *losses)
         self._done = 0
         self._now = self.tables.reshape(n_runs, -1, n_cells).copy()
         self._exact = [self.losses(run) for run in self.runs]
+
+    def _sample_at(self, k: int) -> SampleInCells:
+        """The sample at the model of run k."""
+        sample, cells = self.source.sample, self.cells
+        if self.problem.loss.quadratic and self._sample is not None:  # it does not change
+            return self._sample
+        start, tables = (part[k] for part in self.source.curves[:2])
+        added = sample.cell_scores(0, cells, self.tables[k], 0, len(cells.features))
+        weight = sample.curvature(Curvature(start + added, tables, 1.0, 0.0, (0,), np.float64))
+        out = np.zeros((1, self.weights.shape[1]))
+        self.alone.run(add_to_cells, sample.codes(0), cells, weight[None], out)
+        self._sample = SampleInCells(weight[self.order], out[0])
+        return self._sample

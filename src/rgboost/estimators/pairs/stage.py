@@ -266,7 +266,7 @@ def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFi
     if boosted.statistics is None:
         rows, codes = rows_for_pairs(job, done, given), boosted.prepared.bins_of_rows()
     else:
-        rows, codes = summed_rows(boosted), None
+        rows, codes = summed_rows(boosted, job.facts.loss), boosted.prepared.bins_of_rows()
     stage = PairStage(
         plan=plan,
         loss=job.facts.loss,

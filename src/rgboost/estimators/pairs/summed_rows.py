@@ -16,12 +16,13 @@ from ...engines.gram.family import family_of_bins, tables_of_path
 from ...engines.quadratic.cell_runs import CurvesOnRows
 from ...learners import Pairs
 from ...learners.pairs.columns import Columns
-from ...learners.pairs.in_cells import CellSearch, RowsInCells
+from ...learners.pairs.in_cells import screen_cells
 from ...learners.pairs.tables import raw_tables
 from ...losses import Loss
 from ...model.with_pairs import purify
-from ...statistics.base import Models
+from ...statistics.base import Models, labels_less
 from ...statistics.cells import CellTables
+from ...statistics.in_memory import InMemory, RowsOfFold
 from ...training import Boosted
 from ..carry_out import Settings
 
@@ -64,9 +65,7 @@ class SummedRows:
             return np.zeros(len(prepared.columns_))
         residual = sums.residual.reshape(-1, len(weights))
         noise = arrays.row_weight * square / arrays.total_weight
-        rows = RowsInCells(residual, weights)
-        search = CellSearch(arrays, rows, None, noise, prepared.set_bytes)
-        found = search.scores(np.arange(len(prepared.columns_)), team)
+        found = screen_cells(arrays, residual, weights, noise, team)
         return np.maximum(found, 0.0) / square
 
     def for_boost(self) -> Settings:
@@ -133,7 +132,7 @@ def pure_tables(boosted: Boosted, order: Columns, n_outputs: int) -> tuple[Colum
     return columns, np.concatenate(values).T.reshape(shape)
 
 
-def summed_rows(boosted: Boosted) -> SummedRows:
+def summed_rows(boosted: Boosted, loss: Loss) -> SummedRows:
     """The rows of a fit of curves, with what the curves say of them. A single run is fitted to the
     first fold; the second one, if there is any, is held out."""
     family, n_runs = family_of_bins(boosted.prepared), boosted.trace.n_runs
@@ -144,5 +143,10 @@ def summed_rows(boosted: Boosted) -> SummedRows:
     assert facts is not None
     assert bins is not None
     held = list(range(n_runs)) if n_runs > 1 else [1 if statistics.n_folds > 1 else -1]
+    y, offset = labels_less(facts.y, facts.offset, boosted.centre, loss.translation_invariant)
+    rows = RowsOfFold(boosted.prepared.arrays, y, facts.weight, offset)
+    sample = InMemory(family, [rows], loss, Team(1), as_they_are=True)
     curves = Models(np.array(boosted.starts), tables)
-    return SummedRows(CurvesOnRows(statistics, facts, held, bins, family.first_cell, curves))
+    return SummedRows(
+        CurvesOnRows(statistics, facts, sample, held, bins, family.first_cell, curves)
+    )

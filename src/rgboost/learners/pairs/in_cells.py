@@ -1,13 +1,15 @@
-"""The best quadrant stumps by sums in the cells of pairs, without the rows.
+"""The best quadrant stumps by sums in the cells of pairs, where nobody has all rows.
 
-A step v on the pair (g, h) changes the sums in its own table as it should. What it does to the
-table of another pair (g, j) nobody knows without the rows, but for its mean in every bin of g,
+Sums of residuals in all cells are exact at some model, from which runs go on. What a step v does to
+the residuals of another pair follows from the rows, -h_i v(x_i), of which a sample is at hand: with
+u_i what the steps since then add to row i of the sample, and s the weight of all rows over that of
+the sample,
 
-    v_g(a) = sum_c W_gh(a, c) v(a, c) / sum_c W_gh(a, c)
+    S_k(cell) = S_k(cell) there - s sum_{i in cell} h_i u_i
 
-which is the mean in that bin there, too. It is taken off: S_gj(a, b) -= W_gj(a, b) v_g(a); and of
-pairs that have neither g nor h, the mean of all. The rest is left until sums are made anew from the
-rows.
+The errors of an estimate of what changed are small beside those of sums over the sample alone, and
+are gone when sums are made anew (as in stochastic gradients with reduced variance: Johnson and
+Zhang 2013). What steps on k itself did in its own cells is exact.
 """
 
 from __future__ import annotations
@@ -20,137 +22,173 @@ from numpy.typing import NDArray
 from ..._core.jit import kernel
 from ..._core.team import Team
 from ..kernels import TIE, Subset
-from .look import look_at, make_look
+from ..leaves import divided
+from .look import look_at, make_look, whole_look
 from .score import EMPTY
-from .search import MOST_BINS, PairArrays, make_found, search_any
+from .search import (
+    MOST_BINS,
+    PairArrays,
+    find_leaves,
+    make_found,
+    search_any,
+    sum_leaves,
+    sum_quadrants,
+)
 
 Vector = NDArray[np.float64]
 
 _NONE = np.zeros(0, np.int64)
 
 
+class RowsInCells:
+    """Sums of residuals (outputs, cells) and of weights of some rows, in the cells of all columns.
+    ``scale`` is their weight over that of the sample, ``of_sample`` the weight of the sample in the
+    cells."""
+
+    def __init__(self, residual: Vector, weight: Vector, scale: float, of_sample: Vector) -> None:
+        self.residual = residual
+        self.weight = weight
+        self.scale = scale
+        self.beside = weight - scale * of_sample
+        """What the sample does not tell of the weights."""
+
+    def quadrants(
+        self, arrays: PairArrays, k: int, left: NDArray[np.uint8], moved: Vector
+    ) -> tuple[Vector, Vector]:
+        """Sums of residuals (4, outputs), and of weights, in the quadrants of a cut of column k;
+        ``moved`` are those of h u over the sample."""
+        now, shape = place_of(arrays, k)
+        sums, weights = np.empty((4, len(self.residual))), np.empty(4)
+        residual = np.ascontiguousarray(self.residual[:, now]).reshape(-1, *shape)
+        sum_quadrants(residual, self.weight[now].reshape(shape), left, sums, weights)
+        return sums - self.scale * moved, weights
+
+    def step(self, arrays: PairArrays, k: int, left: NDArray[np.uint8], values: Vector) -> None:
+        """After a step on column k, which the sample knows of."""
+        now, shape = place_of(arrays, k)
+        add_in_cells(left, -values, *shape, self.beside[now], self.residual[:, now])
+
+
 class CellChoice(NamedTuple):
     """A quadrant stump: its number (-1: none), its column, the bins on the left of both cuts (bytes
-    for compiled code, bits for the record), and in its quadrants the sums of residuals (4, outputs)
-    and the weights."""
+    for compiled code, bits for the record), in its quadrants the sums of residuals that it was
+    chosen by (4, outputs) and the weights; and those of the rows that are held out, which are not
+    smoothed. ``leaf`` are the quadrants of the rows of the sample."""
 
     learner: int
     column: int = -1
     left: NDArray[np.uint8] = np.zeros((2, 0), np.uint8)
     sets: NDArray[np.uint8] = np.zeros((2, 0), np.uint8)
+    leaf: NDArray[np.uint8] = np.zeros(0, np.uint8)
     sums: Vector = np.zeros((4, 0))
+    raw: Vector = np.zeros((4, 0))
     weights: Vector = np.zeros(4)
+    held: tuple[Vector, Vector] = (np.zeros((4, 0)), np.zeros(4))
 
     @property
     def means(self) -> Vector:
         """S_q / W_q; 0 where a quadrant has no weight."""
-        out = np.zeros_like(self.sums)
-        weights = self.weights[:, None]
-        return np.divide(self.sums, weights, out=out, where=weights > 0.0)
-
-
-class RowsInCells(NamedTuple):
-    """Of some rows, sums of residuals (outputs, cells) and of weights in the cells of all
-    columns."""
-
-    residual: Vector
-    weight: Vector
+        return divided(self.sums, self.weights[:, None])
 
 
 class CellSearch:
-    """The search of one run in the cells of all columns: of the rows that it is fitted to, and of
-    those that are ``held`` out. Sums change with every step. ``noise`` is phi of
-    `rgboost.learners.credibility`."""
+    """The search of one run. ``arrays`` have the rows of the sample, in a random order, and
+    ``weight`` their weights h; ``rows`` are those that the run is fitted to, ``held`` those held
+    out. ``noise`` is phi of `rgboost.learners.credibility`; see `choose.PairSearch` for
+    ``search_rows``, ``search_cuts``, ``seed`` and ``done``."""
 
     def __init__(
-        self, arrays: PairArrays, rows: RowsInCells, held: RowsInCells | None, noise: float,
-        set_bytes: int, search_cuts: int | None = None, seed: int = 0, done: int = 0,
+        self, arrays: PairArrays, weight: Vector, rows: RowsInCells, held: RowsInCells | None,
+        noise: float, set_bytes: int, search_rows: int | None, search_cuts: int | None, seed: int,
+        done: int,
     ) -> None:  # fmt: skip
-        """``search_cuts``, ``seed``: see `choose.PairSearch`; ``done`` searches were before."""
         self.arrays = arrays
+        self.weight = weight
         self.rows = rows
         self.held = held
         self.noise = noise
         self.set_bytes = set_bytes
+        self.size = min(len(weight), search_rows or len(weight))
         self.search_cuts = search_cuts or MOST_BINS
         self.seed = seed
         self.done = done
+        self.moved = np.zeros((len(rows.residual), len(weight)))
+        """h u of the rows of the sample."""
         self._look = make_look(arrays.n_values)
-        every = np.arange(len(arrays.pairs))
-        self._every = Subset(every, False, _NONE, _NONE)
-        self._found = make_found(len(every), len(rows.residual))
-        shape = len(rows.residual), int(arrays.n_values.max(initial=0)) + 1
-        self._along = np.zeros((len(arrays.n_values) + 1, *shape))
-        """What steps added in the bins of every axis on average, beside their mean over all rows;
-        nothing for those that have no second axis."""
-        self._of_all = np.zeros((len(rows.residual), 1))
-        self._taken = np.zeros((len(every), 2, *shape)), np.zeros((len(every), *self._of_all.shape))
-        """So much of both was taken off the sums of each column."""
-
-    def scores(self, columns: NDArray[np.int64], team: Team) -> Vector:
-        """<b, r>^2 of the best weak-learner of each of some columns; -1 if it has none."""
-        for k in columns:
-            self._catch_up(int(k))
-        look_at(self.arrays, columns, self.search_cuts, self.seed, self.done, self._look)
-        self.done += 1
-        team.run(
-            search_cells, self.arrays, self._look, self._every, columns, *self.rows, self.noise,
-            self._found,
-        )  # fmt: skip
-        return self._found.score[columns]
-
-    def _catch_up(self, k: int) -> None:
-        """Take off what steps on other columns added along the axes of column k."""
-        along, of_all = self._along[self.arrays.pairs[k]], self._of_all
-        ahead = along - self._taken[0][k]
-        ahead[0] += of_all - self._taken[1][k]
-        if not ahead.any():
-            return
-        self._taken[0][k], self._taken[1][k] = along, of_all
-        now, shape = place_of(self.arrays, k)
-        for rows in (self.rows, self.held):
-            if rows is not None:
-                take_off(*ahead, *shape, rows.residual[:, now], rows.weight[now])
+        self._every = Subset(np.arange(len(arrays.pairs)), False, _NONE, _NONE)
+        self._found = make_found(len(arrays.pairs), len(rows.residual))
 
     def __call__(self, columns: NDArray[np.int64], team: Team) -> CellChoice:
         """The best weak-learner of some columns; ties go to the first one."""
-        scores = self.scores(columns, team)
-        top = scores.max(initial=-1.0)
+        if not len(columns):
+            return CellChoice(-1)
+        look_at(self.arrays, columns, self.search_cuts, self.seed, self.done, self._look)
+        pieces = -(-len(self.weight) // max(1, self.size))
+        piece, self.done = self.done % max(1, pieces), self.done + 1
+        lo = min(piece * self.size, len(self.weight) - self.size)
+        share = self.rows.scale * len(self.weight) / max(1, self.size)
+        moved = self.moved[:, lo : lo + self.size]
+        team.run(
+            search_cells, self.arrays, self._look, self._every, columns, self.rows.residual,
+            self.rows.weight, moved, lo, share, self.noise, self._found,
+        )  # fmt: skip
+        scores = self._found.score[columns]
+        top = scores.max()
         if top < 0.0:
             return CellChoice(-1)
-        k = int(columns[np.argmax(scores >= top * (1.0 - TIE))])
+        return self._choice(int(columns[np.argmax(scores >= top * (1.0 - TIE))]))
+
+    def _choice(self, k: int) -> CellChoice:
+        """The weak-learner that was found in column k, with sums over the whole sample."""
         found, arrays = self._found, self.arrays
-        light = max(arrays.lightest, EMPTY * arrays.total_weight)
-        weights = found.weights[k].copy()
-        sums = np.where(weights[:, None] <= light, 0.0, found.sums[k])
+        g, h = (int(one) for one in arrays.pairs[k])
+        left, leaf = found.left[k].copy(), np.empty(len(self.weight), np.uint8)
+        find_leaves(arrays.codes[:, : len(leaf)], g, h, left, leaf)
+        moved = sum_leaves(self.moved, leaf, 4)
+        raw, weights = self.rows.quadrants(arrays, k, left, moved)
+        share = np.where(found.raw[k] == 0.0, 1.0, divided(found.sums[k], found.raw[k]))
+        light = weights <= max(arrays.lightest, EMPTY * arrays.total_weight)
+        sums = np.where(light[:, None], 0.0, share * raw)
         sets = np.zeros((2, self.set_bytes), np.uint8)
-        for axis, g in enumerate(arrays.pairs[k]):
-            if g >= 0:
-                inside = found.left[k, axis, : arrays.n_values[g] + 1] == 1
-                bits = np.packbits(inside, bitorder="little")
-                sets[axis, : len(bits)] = bits
-        return CellChoice(int(found.learner[k]), k, found.left[k].copy(), sets, sums, weights)
+        for axis, one in enumerate((g, h) if h >= 0 else (g,)):
+            inside = left[axis, : arrays.n_values[one] + 1] == 1
+            bits = np.packbits(inside, bitorder="little")
+            sets[axis, : len(bits)] = bits
+        held = CellChoice(-1).held
+        if self.held is not None:
+            held = self.held.quadrants(arrays, k, left, moved)
+        return CellChoice(int(found.learner[k]), k, left, sets, leaf, sums, raw, weights, held)
 
     def step(self, choice: CellChoice, values: Vector, out: Vector) -> tuple[float, float]:
         """Add the values of quadrants (4, outputs) to a model, ``out`` (outputs, cells); returns
         how much the losses fall on the quadratic model, of the rows and of those held out."""
-        k = choice.column
+        k, left = choice.column, choice.left
         now, shape = place_of(self.arrays, k)
-        add_in_cells(choice.left, values, *shape, out[:, now])
-        along = np.zeros((2, *self._along.shape[1:]))
-        weight = self.rows.weight[now]
-        mean = mean_steps(choice.left, values, *shape, weight, *along)[:, None]
-        for axis, one in zip(self.arrays.pairs[k], along, strict=True):
-            self._along[axis] += one if axis >= 0 else 0.0
-        self._of_all += mean
-        self._taken[0][k] += along
-        self._taken[1][k] += mean
-        falls = [
-            0.0 if rows is None
-            else step_in_cells(choice.left, values, *shape, rows.residual[:, now], rows.weight[now])
-            for rows in (self.rows, self.held)
-        ]  # fmt: skip
-        return falls[0], falls[1]
+        add_in_cells(left, values, *shape, np.ones(now.stop - now.start), out[:, now])
+        for rows in (self.rows, self.held):
+            if rows is not None:
+                rows.step(self.arrays, k, left, values)
+        move(choice.leaf, values, self.weight, self.moved)
+        mine = fall(choice.raw, choice.weights, values)
+        return mine, 0.0 if self.held is None else fall(*choice.held, values)
+
+
+def fall(sums: Vector, weights: Vector, values: Vector) -> float:
+    """By how much a step lowers the quadratic model: sum_q S_q v_q - W_q v_q^2 / 2."""
+    return float(np.sum((sums - 0.5 * weights[:, None] * values) * values))
+
+
+def screen_cells(
+    arrays: PairArrays, residual: Vector, weight: Vector, noise: float, team: Team
+) -> Vector:
+    """<b, r>^2 of the best weak-learner of every column; -1 if it has none."""
+    every = np.arange(len(arrays.pairs))
+    found, none = make_found(len(every), len(residual)), np.zeros((len(residual), 0))
+    team.run(
+        search_cells, arrays, whole_look(arrays, every), Subset(every, False, _NONE, _NONE), every,
+        residual, weight, none, 0, 1.0, noise, found,
+    )  # fmt: skip
+    return found.score
 
 
 def place_of(arrays: PairArrays, k: int) -> tuple[slice, tuple[int, int]]:
@@ -161,51 +199,26 @@ def place_of(arrays: PairArrays, k: int) -> tuple[slice, tuple[int, int]]:
 
 
 @kernel()
-def take_off(of_g, of_h, n, m, residual, weight):
-    """r -= w v of a table, with v the sum of numbers (outputs, bins) along both axes."""
-    for c in range(residual.shape[0]):
-        for a in range(n):
-            for b in range(m):
-                residual[c, a * m + b] -= weight[a * m + b] * (of_g[c, a] + of_h[c, b])
-
-
-@kernel()
-def mean_steps(left, values, n, m, weight, of_g, of_h):
-    """The mean of a step over all rows (outputs), and what its means in the bins of each axis are
-    beside it, (outputs, bins)."""
-    by_g, by_h, mean = np.zeros(n), np.zeros(m), np.zeros(values.shape[1])
-    for a in range(n):
-        side = 0 if left[0, a] == 1 else 2
-        for b in range(m):
-            q, w = side if left[1, b] == 1 else side + 1, weight[a * m + b]
-            by_g[a] += w
-            by_h[b] += w
-            for c in range(mean.shape[0]):
-                mean[c] += w * values[q, c]
-                of_g[c, a] += w * values[q, c]
-                of_h[c, b] += w * values[q, c]
-    total = by_g.sum()
-    for c in range(mean.shape[0]):
-        mean[c] /= total
-        for a in range(n):
-            of_g[c, a] = of_g[c, a] / by_g[a] - mean[c] if by_g[a] > 0.0 else 0.0
-        for b in range(m):
-            of_h[c, b] = of_h[c, b] / by_h[b] - mean[c] if by_h[b] > 0.0 else 0.0
-    return mean
-
-
-@kernel()
-def search_cells(arrays, look, subset, columns, residual, weight, noise, found, seat):
-    """The best weak-learners of some columns, each by one thread."""
+def search_cells(
+    arrays, look, subset, columns, residual, weight, moved, first, share, noise, found, seat
+):
+    """The best weak-learners of some columns, each by one thread. ``moved`` are h u of the rows of
+    the sample from ``first`` on, of which each counts ``share`` times."""
     for p in range(seat.rank, columns.shape[0], seat.size):
         k = columns[p]
         g, h = arrays.pairs[k, 0], arrays.pairs[k, 1]
         m = 1 if h < 0 else arrays.n_values[h] + 1
         a, b = look.n_values[g] + 1, 1 if h < 0 else look.n_values[h] + 1
         now = slice(arrays.cell_start[k], arrays.cell_start[k + 1])
-        sums, weights = np.zeros((residual.shape[0], a, b)), np.zeros((a, b))
+        sums, weights, off = np.zeros((residual.shape[0], a, b)), np.zeros((a, b)), np.empty((a, b))
         for c in range(residual.shape[0]):
             add_seen(look, g, h, m, residual[c, now], sums[c])
+            if moved.shape[1] > 0:
+                off[:] = 0.0
+                add_moved(arrays, look, g, h, moved[c], first, off)
+                for i in range(a):
+                    for j in range(b):
+                        sums[c, i, j] -= share * off[i, j]
         add_seen(look, g, h, m, weight[now], weights)
         search_any(arrays, look, subset, k, sums, weights, noise, found)
 
@@ -224,26 +237,33 @@ def add_seen(look, g, h, m, values, out):
 
 
 @kernel()
-def add_in_cells(left, values, n, m, out):
-    """Add the values of quadrants to the cells of a table, (outputs, n m)."""
+def add_moved(arrays, look, g, h, values, first, out):
+    """Sums of values of the rows from ``first`` on, in the bins that a look sees."""
+    codes_g, bin_g = arrays.codes[g, first : first + values.shape[0]], look.bin_of[g]
+    if h < 0:
+        for i in range(values.shape[0]):
+            out[bin_g[codes_g[i]], 0] += values[i]
+        return
+    codes_h, bin_h = arrays.codes[h, first : first + values.shape[0]], look.bin_of[h]
+    for i in range(values.shape[0]):
+        out[bin_g[codes_g[i]], bin_h[codes_h[i]]] += values[i]
+
+
+@kernel()
+def add_in_cells(left, values, n, m, factor, out):
+    """Add the values of quadrants times a factor of each cell to a table, (outputs, n m)."""
     for a in range(n):
         side = 0 if left[0, a] == 1 else 2
         for b in range(m):
             q = side if left[1, b] == 1 else side + 1
             for c in range(out.shape[0]):
-                out[c, a * m + b] += values[q, c]
+                out[c, a * m + b] += factor[a * m + b] * values[q, c]
 
 
 @kernel()
-def step_in_cells(left, values, n, m, residual, weight):
-    """Residuals of a table after a step: r -= w v. The loss falls by the sum of r v - w v^2 / 2."""
-    fall = 0.0
-    for a in range(n):
-        side = 0 if left[0, a] == 1 else 2
-        for b in range(m):
-            q, w = side if left[1, b] == 1 else side + 1, weight[a * m + b]
-            for c in range(residual.shape[0]):
-                r, v = residual[c, a * m + b], values[q, c]
-                fall += (r - 0.5 * w * v) * v
-                residual[c, a * m + b] = r - w * v
-    return fall
+def move(leaf, values, weight, moved):
+    """h u of the rows of the sample after a step."""
+    for c in range(moved.shape[0]):
+        out = moved[c]
+        for i in range(leaf.shape[0]):
+            out[i] += weight[i] * values[leaf[i], c]

@@ -13,7 +13,7 @@ from .._core.one_line import one_line
 from ..learners.base import Prepared
 from ..losses import Loss
 from ..selection import SelectionRule
-from ..statistics.base import Facts, Source, Statistics
+from ..statistics.base import Facts, RowsInBins, Source
 from ..steps import StepRule
 
 Vector = NDArray[np.float64]
@@ -123,8 +123,8 @@ class Problem:
     """Who has the rows, if they are not above; then ``start`` may be None, to be found out."""
     facts: Facts | None = None
     """What the source says of its rows."""
-    statistics: Statistics | None = None
-    """Sums over the rows of the source, once they are in bins."""
+    in_bins: RowsInBins | None = None
+    """The rows of the source, once they are in bins."""
     n_folds: int = 1
     """How many folds the rows of a source are in."""
     run_scores: Vector | None = None

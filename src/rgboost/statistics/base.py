@@ -103,8 +103,8 @@ class Facts(NamedTuple):
     """What is known of all rows before they are in bins: rows to choose thresholds and levels by,
     with their labels, weights (None: all 1) and offsets (None: all 0); the labels that there are
     (the smallest and the largest, or every class) and, of every class, the weight of its rows.
-    ``counted`` is what was counted of all rows if these are a sample of them; None: they are
-    all."""
+    ``counted`` is what was counted of all rows if these are a sample of them, with the numbers
+    ``places`` among all; None: they are all."""
 
     X: Any
     y: Vector
@@ -113,6 +113,7 @@ class Facts(NamedTuple):
     labels: Vector
     label_weights: Vector
     counted: Counted | None = None
+    places: NDArray[np.int64] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -127,6 +128,8 @@ class Source(ABC):
     """Whether there are validation rows: a second fold, which nobody is fitted to."""
     curves: Models | None = None
     """Models of curves that runs go on from with pairs; None: they begin with nothing."""
+    share: float = 0.0
+    """Of the rows, that is held out by chance."""
 
     @abstractmethod
     def cuts(self, classes: bool) -> Facts:
@@ -141,6 +144,16 @@ class Source(ABC):
         rows. The fold of a row follows from the seed and its number among all rows
         (`fold_of_rows`). Labels are those of `labels_less`."""
 
+    def folds(self, places: NDArray[np.int64], n_folds: int, seed: int) -> NDArray[np.int64]:
+        """The folds of the rows with these numbers among all; or 1 for those that are held out."""
+        if n_folds > 1 or not self.share:
+            return fold_of(places, n_folds, seed)
+        return (fold_of(places, MANY, seed) < self.share * MANY).astype(np.int64)
+
+
+MANY = 1 << 20
+"""Shares of rows are counted in so many parts."""
+
 
 def labels_less(
     y: Vector, offset: Vector | None, centre: float, shifts: bool
@@ -154,8 +167,12 @@ def labels_less(
 
 def fold_of_rows(first: int, n_rows: int, n_folds: int, seed: int) -> NDArray[np.int64]:
     """The folds of the rows ``first``, ``first + 1``, ...: whoever has them finds the same."""
-    numbers = np.arange(first, first + n_rows, dtype=np.uint64)
-    mixed = (numbers + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
+    return fold_of(np.arange(first, first + n_rows), n_folds, seed)
+
+
+def fold_of(places: NDArray[np.int64], n_folds: int, seed: int) -> NDArray[np.int64]:
+    """The folds of the rows with these numbers among all."""
+    mixed = (places.astype(np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(32)
@@ -215,3 +232,12 @@ class Statistics(ABC):
     def falls(self, models: Models, fold: Sequence[int], counts: NDArray[np.int64]) -> Falls:
         """What the first ``counts[i]`` of the columns of ``models.pairs`` take off the loss of the
         rows of fold ``fold[m]`` at model m."""
+
+
+class RowsInBins(NamedTuple):
+    """The rows of a source, once they are in bins: sums over them, what the source says, and the
+    folds of the rows that it shows."""
+
+    statistics: Statistics
+    facts: Facts
+    fold: NDArray[np.int64]

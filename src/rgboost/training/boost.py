@@ -26,8 +26,7 @@ from ..learners.base import Additive, Prepared
 from ..losses import Loss
 from ..model import Path
 from ..selection import SelectionRule
-from ..statistics.base import Facts as SourceFacts
-from ..statistics.base import Source, Statistics
+from ..statistics.base import RowsInBins, Source
 from ..steps import StepRule
 from .callbacks import Callback
 from .driver import Driver, enter_all, fingerprint_of
@@ -82,10 +81,8 @@ class Boosted:
     starts: tuple[Any, ...] = ()
     """Where each of the runs started from, counted from ``centre``."""
     centre: float = 0.0
-    statistics: Statistics | None = None
-    """Sums over the rows, where a source has them; labels are less ``centre``."""
-    facts: SourceFacts | None = None
-    """What the source says of its rows."""
+    in_bins: RowsInBins | None = None
+    """The rows of ``statistics``; labels are less ``centre``."""
 
     def stopped_at(self, iteration: int) -> Boosted:
         """The same run, and its model after so many iterations."""
@@ -336,8 +333,7 @@ def outcome(
     model = problem.prepared.model(trace.path(best), problem.centre + driver.start)
     return Boosted(
         model, trace, problem.prepared, best, interrupted, state, driver.asked_to_stop,
-        tuple(driver.events), tuple(driver.starts), problem.centre, problem.statistics,
-        problem.facts,
+        tuple(driver.events), tuple(driver.starts), problem.centre, problem.in_bins,
     )  # fmt: skip
 
 

@@ -23,8 +23,8 @@ from ...data.mixed_bins import MixedCuts
 from ...learners.credibility import usual_weight
 from ...learners.pairs.in_cells import CellSearch, RowsInCells
 from ...selection import Subsets
-from ...statistics.base import Curvature, Facts, Models, Source, Statistics
-from ...statistics.cells import Cells, CellTables, add_to_cells
+from ...statistics.base import Curvature, Facts, Models, RowsInBins, Source, Statistics
+from ...statistics.cells import Cells, CellTables
 from ...statistics.in_memory import InMemory
 from ..base import Losses, Run, Runs, Settled
 from ..leaves.runs import make_leaf_record, mixed, seed_of
@@ -38,11 +38,9 @@ Vector = NDArray[np.float64]
 class CurvesOnRows(Source):
     """Rows that are elsewhere, and models of curves that pairs go on from: those of the runs, each
     fitted without the fold ``held[k]`` (-1: to all). ``bins`` are the bins of the curves, which
-    begin at ``first_cell`` in their tables; ``facts`` tell of the rows, and ``sample`` are those
-    that are in them."""
+    begin at ``first_cell`` in their tables; ``sample`` are the rows that the source shows."""
 
-    statistics: Statistics
-    facts: Facts
+    in_bins: RowsInBins
     sample: InMemory
     held: list[int]
     bins: MixedCuts
@@ -54,22 +52,22 @@ class CurvesOnRows(Source):
 
     def cuts(self, classes: bool) -> Facts:
         """The sample of the rows."""
-        return self.facts._replace(counted=None)
+        return self.in_bins.facts._replace(counted=None)
 
     def binned(self, problem: Any, family: Any, n_folds: int, seed: int, team: Any) -> Statistics:
-        return self.statistics
+        return self.in_bins.statistics
 
     @property
     def usual_weight(self) -> float:
         """Of a row; see `rgboost.learners.credibility`."""
-        return usual_weight(self.facts.weight)
+        return usual_weight(self.in_bins.facts.weight)
 
     @property
     def own_folds(self) -> NDArray[np.int64]:
         """For `Statistics.tables`: every row counts once, at the model of the run that was not
         fitted to it where there are several; else, if the run is fitted to it."""
         n_runs = len(self.held)
-        found = np.full((self.statistics.n_folds, n_runs), -1)
+        found = np.full((self.in_bins.statistics.n_folds, n_runs), -1)
         if n_runs == 1:
             found[0] = 0
         else:
@@ -81,7 +79,7 @@ class CurvesOnRows(Source):
         """For `Statistics.tables`: a table for each run of the rows that it is fitted to, then one
         for each of those that it is not."""
         n_runs = len(self.held)
-        found = np.tile(np.arange(n_runs), (self.statistics.n_folds, 1))
+        found = np.tile(np.arange(n_runs), (self.in_bins.statistics.n_folds, 1))
         for k, held in enumerate(self.held):
             if held >= 0:
                 found[held, k] = n_runs + k
@@ -95,11 +93,25 @@ class CurvesOnRows(Source):
         return Cells.make(columns, self.first_cell, bin_of, coarse.n_values + 1)
 
 
-class SampleInCells(NamedTuple):
-    """Weights h of the rows of the sample, in the order of the runs, and in the cells of pairs."""
+class SampleOfRun(NamedTuple):
+    """The rows of the sample in the order of a run: the first ``n_fitted`` are those that it is
+    fitted to, mixed, as searches look at pieces of them. ``codes`` are their bins."""
 
-    weight: Vector
-    in_cells: Vector
+    order: NDArray[np.int64]
+    n_fitted: int
+    codes: NDArray[np.uint8]
+
+    @classmethod
+    def make(cls, codes: NDArray[np.uint8], held: NDArray[np.bool_]) -> SampleOfRun:
+        fitted = mixed(np.flatnonzero(~held))
+        order = np.concatenate([fitted, np.flatnonzero(held)])
+        return cls(order, len(fitted), np.take(codes, order, axis=1))
+
+    def parts(self) -> tuple[slice, slice]:
+        """The rows that the run is fitted to, and those that stand for its held-out rows: if the
+        sample has none, the others do."""
+        fitted, held = slice(0, self.n_fitted), slice(self.n_fitted, len(self.order))
+        return fitted, held if self.n_fitted < len(self.order) else fitted
 
 
 @dataclass
@@ -107,6 +119,8 @@ class CellState:
     """Where a run stands: its search, and its losses."""
 
     search: CellSearch
+    tables: Vector
+    """What it adds to the curves, (outputs, cells)."""
     loss: float
     held_loss: float
 
@@ -126,7 +140,7 @@ class CellRuns(Runs):
         prepared: Any = problem.prepared
         self.cells = source.cells(prepared.columns_, prepared.cuts)
         self.table = source.folds_of_runs
-        weights = source.statistics.cell_weights(self.cells)
+        weights = source.in_bins.statistics.cell_weights(self.cells)
         first = slice(0, int(self.cells.start[1]))
         masses = weights[:, first].sum(axis=1)
         self.fitted = range(len(masses)) if problem.n_runs > 1 else range(1)
@@ -146,11 +160,13 @@ class CellRuns(Runs):
         tail = () if problem.n_classes is None else (problem.n_classes,)
         self.tables = np.zeros((len(self.runs), *tail, weights.shape[1]))
         """What the runs add to the curves."""
-        self.order = mixed(np.arange(source.sample.sizes[0]))
-        """Of the rows of the sample: searches look at pieces of them."""
-        self.codes = np.take(prepared.arrays.codes, self.order, axis=1)
-        self._sample: SampleInCells | None = None
-        self.length = FIRST_STRETCH
+        self.samples = [
+            SampleOfRun.make(prepared.arrays.codes, source.in_bins.fold == held)
+            for held in source.held
+        ]
+        self._weight: Vector | None = None
+        self.length, self.longest_stretch = FIRST_STRETCH, problem.n_iter
+        """Of this stretch, and such that none was dropped."""
         self._done = 0
         """Rounds on these tables of sums."""
         self._make_model()
@@ -168,7 +184,6 @@ class CellRuns(Runs):
 
     def advance(self, run: Run, subsets: Subsets, record: Any, begin: int) -> int:
         state, n = run.state, len(record.learner)
-        added = self._now[self.runs.index(run)]
         for m in range(begin, n):
             record.loss[m], record.held_loss[m] = state.loss, state.held_loss
             at = m % (len(subsets.start) - 1)
@@ -182,7 +197,7 @@ class CellRuns(Runs):
             record.values[m] = values.reshape(record.values.shape[1:])
             record.gradient[m] = np.sqrt(np.sum(choice.sums * means))
             record.sets[m] = choice.sets
-            falls = state.search.step(choice, values, added)
+            falls = state.search.step(choice, values, state.tables)
             state.loss, state.held_loss = state.loss - falls[0], state.held_loss - falls[1]
         return n
 
@@ -192,17 +207,19 @@ class CellRuns(Runs):
             return None
         before, told = self._mean(self._exact), self._mean([self.losses(r) for r in self.runs])
         tables = self.tables
-        self.tables = self._now.reshape(tables.shape)
+        self.tables = np.array([run.state.tables for run in self.runs]).reshape(tables.shape)
         self._make_model()
         after = self._mean(self._exact)
         if not after < before:
             self.tables = tables
             self._make_model()
+            self.longest_stretch = max(1, self.length // SHORTER)
             self.length //= 2 * SHORTER
             self.finished = self.length == 0
             return Settled(self._exact, kept=False, natural=natural)
         self.finished = before - after <= self.problem.tol * abs(after)
-        self.length = next_length(self.length, abs(after - told) / (before - after))
+        wished = next_length(self.length, abs(after - told) / (before - after))
+        self.length = min(wished, self.longest_stretch)
         return Settled(self._exact, natural=natural)
 
     def _mean(self, losses: Sequence[Losses]) -> float:
@@ -214,47 +231,42 @@ class CellRuns(Runs):
         """The quadratic models at the models of the runs."""
         curves, loss = self.source.curves, self.problem.loss
         models = Models(*curves[:2], CellTables(self.cells, self.tables))
-        sums = self.source.statistics.tables(self.cells, models, self.table)
+        sums = self.source.in_bins.statistics.tables(self.cells, models, self.table)
         n_runs, n_cells = len(self.runs), self.weights.shape[1]
         residual = sums.residual.reshape(len(self.weights), -1, n_cells)
         curvature = self.weights if loss.quadratic else sums.curvature
         prepared: Any = self.problem.prepared
         first = slice(0, int(self.cells.start[1]))  # the cells of a column have all rows
         for k, run in enumerate(self.runs):
-            mine = self.table[:, k] == k
-            mass = curvature[:, first].sum(axis=1)
-            sample = self._sample_at(k)
-            scale = mass / float(sample.weight.sum())
-            tables = [
-                RowsInCells(residual[t].copy(), curvature[t], float(scale[t]), sample.in_cells)
-                for t in (k, n_runs + k)[: 1 + (run.held_mass > 0.0)]
-            ]
+            mine, mass = self.table[:, k] == k, float(curvature[k, first].sum())
             arrays = prepared.arrays._replace(
-                codes=self.codes, total_weight=mass[k],
-                lightest=prepared.arrays.lightest / prepared.arrays.total_weight * mass[k],
+                codes=self.samples[k].codes, total_weight=mass,
+                lightest=prepared.arrays.lightest / prepared.arrays.total_weight * mass,
             )  # fmt: skip
-            noise = arrays.row_weight * float(sums.square[mine, k].sum()) / mass[k]
+            weight, parts = self._weigh_sample(k)[self.samples[k].order], self.samples[k].parts()
+            rows = [
+                RowsInCells(arrays, residual[t].copy(), curvature[t], weight, part)
+                for t, part in zip((k, n_runs + k), parts, strict=True)
+                if t < len(curvature)
+            ]
+            noise = arrays.row_weight * float(sums.square[mine, k].sum()) / mass
             done = 0 if run.state is None else run.state.search.done
             search = CellSearch(
-                arrays, sample.weight, tables[0], tables[1] if len(tables) > 1 else None, noise,
-                prepared.set_bytes, prepared.search_rows, prepared.search_cuts, seed_of(run.rng),
-                done,
+                arrays, weight, rows, noise, prepared.set_bytes, prepared.search_rows,
+                prepared.search_cuts, seed_of(run.rng), done,
             )  # fmt: skip
+            tables = self.tables[k].reshape(-1, n_cells).copy()
             losses = float(sums.loss[mine, k].sum()), float(sums.loss[~mine, k].sum())
-            run.state = CellState(search, *losses)
+            run.state = CellState(search, tables, *losses)
         self._done = 0
-        self._now = self.tables.reshape(n_runs, -1, n_cells).copy()
         self._exact = [self.losses(run) for run in self.runs]
 
-    def _sample_at(self, k: int) -> SampleInCells:
-        """The sample at the model of run k."""
+    def _weigh_sample(self, k: int) -> Vector:
+        """The curvature of the rows of the sample at the model of run k."""
         sample, cells = self.source.sample, self.cells
-        if self.problem.loss.quadratic and self._sample is not None:  # it does not change
-            return self._sample
-        start, tables = (part[k] for part in self.source.curves[:2])
-        added = sample.cell_scores(0, cells, self.tables[k], 0, len(cells.features))
-        weight = sample.curvature(Curvature(start + added, tables, 1.0, 0.0, (0,), np.float64))
-        out = np.zeros((1, self.weights.shape[1]))
-        self.alone.run(add_to_cells, sample.codes(0), cells, weight[None], out)
-        self._sample = SampleInCells(weight[self.order], out[0])
-        return self._sample
+        if self._weight is None or not self.problem.loss.quadratic:
+            start, tables = (part[k] for part in self.source.curves[:2])
+            start = start + sample.cell_scores(0, cells, self.tables[k], 0, len(cells.features))
+            at = Curvature(start, tables, 1.0, 0.0, (0,), np.float64)
+            self._weight = sample.curvature(at)
+        return self._weight

@@ -262,11 +262,12 @@ def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFi
     given = settings(job, done.way)
     cuts = boosted.prepared.bins()
     assert cuts is not None  # others have no pairs: see `rgboost.training.plan.pair_rules`
+    codes = boosted.prepared.bins_of_rows()
     rows: PairRows | SummedRows
-    if boosted.statistics is None:
-        rows, codes = rows_for_pairs(job, done, given), boosted.prepared.bins_of_rows()
+    if boosted.in_bins is None:
+        rows = rows_for_pairs(job, done, given)
     else:
-        rows, codes = summed_rows(boosted, job.facts.loss), boosted.prepared.bins_of_rows()
+        rows = summed_rows(boosted, job.facts.loss)
     stage = PairStage(
         plan=plan,
         loss=job.facts.loss,

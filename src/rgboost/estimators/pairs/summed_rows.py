@@ -57,8 +57,10 @@ class SummedRows:
         prepared: Any = family.prepare(np.empty((0, source.bins.n_features)))
         cells = source.cells(prepared.columns_, prepared.cuts)
         table = source.own_folds
-        sums = source.statistics.tables(cells, source.curves, table)
-        weights = source.statistics.cell_weights(cells)[(table >= 0).any(axis=1)].sum(axis=0)
+        sums = source.in_bins.statistics.tables(cells, source.curves, table)
+        weights = source.in_bins.statistics.cell_weights(cells)[(table >= 0).any(axis=1)].sum(
+            axis=0
+        )
         prepared = prepared.weighed_cells(weights, source.usual_weight)
         arrays, square = prepared.arrays, float(sums.square.sum())
         if square == 0.0:
@@ -89,7 +91,7 @@ class SummedRows:
         columns, values = pure_tables(boosted, order, loss.outputs)
         cells = source.cells(columns, prepared.cuts)  # type: ignore[attr-defined]
         models = Models(*source.curves[:2], CellTables(cells, values))
-        falls = source.statistics.falls(models, source.held, n_alone + counts)
+        falls = source.in_bins.statistics.falls(models, source.held, n_alone + counts)
         weight = float(falls.weight.sum())
         found = [part.sum(axis=0) / weight for part in (falls.loss, falls.fall)]
         return SummedGains(float(found[0]), found[1], np.sqrt(falls.square.sum(axis=0)) / weight)
@@ -138,15 +140,13 @@ def summed_rows(boosted: Boosted, loss: Loss) -> SummedRows:
     family, n_runs = family_of_bins(boosted.prepared), boosted.trace.n_runs
     paths = [boosted.run_path(k) for k in range(n_runs)]
     tables = np.array([tables_of_path(family, path) for path in paths])
-    statistics, facts, bins = boosted.statistics, boosted.facts, boosted.prepared.bins()
-    assert statistics is not None
-    assert facts is not None
+    in_bins, bins = boosted.in_bins, boosted.prepared.bins()
+    assert in_bins is not None
     assert bins is not None
-    held = list(range(n_runs)) if n_runs > 1 else [1 if statistics.n_folds > 1 else -1]
+    facts = in_bins.facts
+    held = list(range(n_runs)) if n_runs > 1 else [1 if in_bins.statistics.n_folds > 1 else -1]
     y, offset = labels_less(facts.y, facts.offset, boosted.centre, loss.translation_invariant)
     rows = RowsOfFold(boosted.prepared.arrays, y, facts.weight, offset)
     sample = InMemory(family, [rows], loss, Team(1), as_they_are=True)
     curves = Models(np.array(boosted.starts), tables)
-    return SummedRows(
-        CurvesOnRows(statistics, facts, sample, held, bins, family.first_cell, curves)
-    )
+    return SummedRows(CurvesOnRows(in_bins, sample, held, bins, family.first_cell, curves))

@@ -14,7 +14,8 @@ Zhang 2013). What steps on k itself did in its own cells is exact.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,48 +43,55 @@ _NONE = np.zeros(0, np.int64)
 
 class RowsInCells:
     """Sums of residuals (outputs, cells) and of weights of some rows, in the cells of all columns.
-    ``scale`` is their weight over that of the sample, ``of_sample`` the weight of the sample in the
-    cells."""
+    In the sample, the rows of a ``part`` stand for them; ``sample_weight`` are the weights of all
+    its rows."""
 
-    def __init__(self, residual: Vector, weight: Vector, scale: float, of_sample: Vector) -> None:
+    def __init__(
+        self, arrays: PairArrays, residual: Vector, weight: Vector, sample_weight: Vector,
+        part: slice,
+    ) -> None:  # fmt: skip
+        self.arrays = arrays
         self.residual = residual
         self.weight = weight
-        self.scale = scale
-        self.beside = weight - scale * of_sample
+        self.part = part
+        of_part = sample_weight[part]
+        total = float(weight[: int(arrays.cell_start[1])].sum())  # all are in some cell of a column
+        self.scale = total / float(of_part.sum()) if len(of_part) else 0.0
+        """The weight of the rows over that of the part."""
+        self.beside = weight - self.scale * weigh_part(arrays, of_part, part.start)
         """What the sample does not tell of the weights."""
 
     def quadrants(
-        self, arrays: PairArrays, k: int, left: NDArray[np.uint8], moved: Vector
+        self, k: int, left: NDArray[np.uint8], leaf: NDArray[np.uint8], moved: Vector
     ) -> tuple[Vector, Vector]:
         """Sums of residuals (4, outputs), and of weights, in the quadrants of a cut of column k;
-        ``moved`` are those of h u over the sample."""
-        now, shape = place_of(arrays, k)
+        ``leaf`` and ``moved`` are the quadrants and h u of the rows of the sample."""
+        now, shape = place_of(self.arrays, k)
         sums, weights = np.empty((4, len(self.residual))), np.empty(4)
         residual = np.ascontiguousarray(self.residual[:, now]).reshape(-1, *shape)
         sum_quadrants(residual, self.weight[now].reshape(shape), left, sums, weights)
-        return sums - self.scale * moved, weights
+        return sums - self.scale * sum_leaves(moved[:, self.part], leaf[self.part], 4), weights
 
-    def step(self, arrays: PairArrays, k: int, left: NDArray[np.uint8], values: Vector) -> None:
+    def step(self, k: int, left: NDArray[np.uint8], values: Vector) -> None:
         """After a step on column k, which the sample knows of."""
-        now, shape = place_of(arrays, k)
+        now, shape = place_of(self.arrays, k)
         add_in_cells(left, -values, *shape, self.beside[now], self.residual[:, now])
 
 
 class CellChoice(NamedTuple):
     """A quadrant stump: its number (-1: none), its column, the bins on the left of both cuts (bytes
-    for compiled code, bits for the record), in its quadrants the sums of residuals that it was
-    chosen by (4, outputs) and the weights; and those of the rows that are held out, which are not
-    smoothed. ``leaf`` are the quadrants of the rows of the sample."""
+    for compiled code, bits for the record), the quadrants of the rows of the sample; in the
+    quadrants the sums of residuals (4, outputs) that it was chosen by, which may be smoothed, and
+    the weights; and as they are, of the rows and of those held out."""
 
     learner: int
     column: int = -1
-    left: NDArray[np.uint8] = np.zeros((2, 0), np.uint8)
-    sets: NDArray[np.uint8] = np.zeros((2, 0), np.uint8)
-    leaf: NDArray[np.uint8] = np.zeros(0, np.uint8)
-    sums: Vector = np.zeros((4, 0))
-    raw: Vector = np.zeros((4, 0))
-    weights: Vector = np.zeros(4)
-    held: tuple[Vector, Vector] = (np.zeros((4, 0)), np.zeros(4))
+    left: Any = None
+    sets: Any = None
+    leaf: Any = None
+    sums: Any = None
+    weights: Any = None
+    sides: Sequence[tuple[Vector, Vector]] = ()
 
     @property
     def means(self) -> Vector:
@@ -92,45 +100,45 @@ class CellChoice(NamedTuple):
 
 
 class CellSearch:
-    """The search of one run. ``arrays`` have the rows of the sample, in a random order, and
-    ``weight`` their weights h; ``rows`` are those that the run is fitted to, ``held`` those held
-    out. ``noise`` is phi of `rgboost.learners.credibility`; see `choose.PairSearch` for
-    ``search_rows``, ``search_cuts``, ``seed`` and ``done``."""
+    """The search of one run. ``arrays`` have the rows of the sample, and ``weight`` their weights
+    h; ``rows`` are those that the run is fitted to, whose part of the sample comes first, in a
+    random order, and those that are held out, if there are any. ``noise`` is phi of
+    `rgboost.learners.credibility`; see `choose.PairSearch` for ``search_rows``, ``search_cuts``,
+    ``seed`` and ``done``."""
 
     def __init__(
-        self, arrays: PairArrays, weight: Vector, rows: RowsInCells, held: RowsInCells | None,
-        noise: float, set_bytes: int, search_rows: int | None, search_cuts: int | None, seed: int,
-        done: int,
+        self, arrays: PairArrays, weight: Vector, rows: Sequence[RowsInCells], noise: float,
+        set_bytes: int, search_rows: int | None, search_cuts: int | None, seed: int, done: int,
     ) -> None:  # fmt: skip
         self.arrays = arrays
         self.weight = weight
         self.rows = rows
-        self.held = held
         self.noise = noise
         self.set_bytes = set_bytes
-        self.size = min(len(weight), search_rows or len(weight))
+        self.n_rows = rows[0].part.stop
+        self.size = min(self.n_rows, search_rows or self.n_rows)
         self.search_cuts = search_cuts or MOST_BINS
         self.seed = seed
         self.done = done
-        self.moved = np.zeros((len(rows.residual), len(weight)))
+        self.moved = np.zeros((len(rows[0].residual), len(weight)))
         """h u of the rows of the sample."""
         self._look = make_look(arrays.n_values)
         self._every = Subset(np.arange(len(arrays.pairs)), False, _NONE, _NONE)
-        self._found = make_found(len(arrays.pairs), len(rows.residual))
+        self._found = make_found(len(arrays.pairs), len(self.moved))
 
     def __call__(self, columns: NDArray[np.int64], team: Team) -> CellChoice:
         """The best weak-learner of some columns; ties go to the first one."""
         if not len(columns):
             return CellChoice(-1)
         look_at(self.arrays, columns, self.search_cuts, self.seed, self.done, self._look)
-        pieces = -(-len(self.weight) // max(1, self.size))
+        mine = self.rows[0]
+        pieces = -(-self.n_rows // max(1, self.size))
         piece, self.done = self.done % max(1, pieces), self.done + 1
-        lo = min(piece * self.size, len(self.weight) - self.size)
-        share = self.rows.scale * len(self.weight) / max(1, self.size)
-        moved = self.moved[:, lo : lo + self.size]
+        lo = min(piece * self.size, self.n_rows - self.size)
+        share = mine.scale * self.n_rows / max(1, self.size)
         team.run(
-            search_cells, self.arrays, self._look, self._every, columns, self.rows.residual,
-            self.rows.weight, moved, lo, share, self.noise, self._found,
+            search_cells, self.arrays, self._look, self._every, columns, mine.residual, mine.weight,
+            self.moved[:, lo : lo + self.size], lo, share, self.noise, self._found,
         )  # fmt: skip
         scores = self._found.score[columns]
         top = scores.max()
@@ -144,8 +152,8 @@ class CellSearch:
         g, h = (int(one) for one in arrays.pairs[k])
         left, leaf = found.left[k].copy(), np.empty(len(self.weight), np.uint8)
         find_leaves(arrays.codes[:, : len(leaf)], g, h, left, leaf)
-        moved = sum_leaves(self.moved, leaf, 4)
-        raw, weights = self.rows.quadrants(arrays, k, left, moved)
+        sides = [rows.quadrants(k, left, leaf, self.moved) for rows in self.rows]
+        raw, weights = sides[0]
         share = np.where(found.raw[k] == 0.0, 1.0, divided(found.sums[k], found.raw[k]))
         light = weights <= max(arrays.lightest, EMPTY * arrays.total_weight)
         sums = np.where(light[:, None], 0.0, share * raw)
@@ -154,10 +162,7 @@ class CellSearch:
             inside = left[axis, : arrays.n_values[one] + 1] == 1
             bits = np.packbits(inside, bitorder="little")
             sets[axis, : len(bits)] = bits
-        held = CellChoice(-1).held
-        if self.held is not None:
-            held = self.held.quadrants(arrays, k, left, moved)
-        return CellChoice(int(found.learner[k]), k, left, sets, leaf, sums, raw, weights, held)
+        return CellChoice(int(found.learner[k]), k, left, sets, leaf, sums, weights, sides)
 
     def step(self, choice: CellChoice, values: Vector, out: Vector) -> tuple[float, float]:
         """Add the values of quadrants (4, outputs) to a model, ``out`` (outputs, cells); returns
@@ -165,12 +170,11 @@ class CellSearch:
         k, left = choice.column, choice.left
         now, shape = place_of(self.arrays, k)
         add_in_cells(left, values, *shape, np.ones(now.stop - now.start), out[:, now])
-        for rows in (self.rows, self.held):
-            if rows is not None:
-                rows.step(self.arrays, k, left, values)
+        for rows in self.rows:
+            rows.step(k, left, values)
         move(choice.leaf, values, self.weight, self.moved)
-        mine = fall(choice.raw, choice.weights, values)
-        return mine, 0.0 if self.held is None else fall(*choice.held, values)
+        falls = [fall(*side, values) for side in choice.sides]
+        return falls[0], falls[1] if len(falls) > 1 else 0.0
 
 
 def fall(sums: Vector, weights: Vector, values: Vector) -> float:
@@ -247,6 +251,24 @@ def add_moved(arrays, look, g, h, values, first, out):
     codes_h, bin_h = arrays.codes[h, first : first + values.shape[0]], look.bin_of[h]
     for i in range(values.shape[0]):
         out[bin_g[codes_g[i]], bin_h[codes_h[i]]] += values[i]
+
+
+def weigh_part(arrays: PairArrays, weight: Vector, first: int) -> Vector:
+    """The weight of the rows of the sample from ``first`` on, in the cells of all columns."""
+    out = np.zeros(int(arrays.cell_start[-1]))
+    add_weights(arrays, weight, first, out)
+    return out
+
+
+@kernel()
+def add_weights(arrays, weight, first, out):
+    for k in range(arrays.pairs.shape[0]):
+        g, h, start = arrays.pairs[k, 0], arrays.pairs[k, 1], arrays.cell_start[k]
+        codes_g = arrays.codes[g, first : first + weight.shape[0]]
+        codes_h = arrays.codes[max(h, 0), first : first + weight.shape[0]]
+        m = 1 if h < 0 else arrays.n_values[h] + 1
+        for i in range(weight.shape[0]):
+            out[start + codes_g[i] * m + (0 if h < 0 else codes_h[i])] += weight[i]
 
 
 @kernel()

@@ -293,7 +293,7 @@ class InMemory(Statistics):
         for m, f in enumerate(fold):
             rows = self.folds[f]
             score = self.scores(f, models.start[m], models.tables[m])
-            weight = 1.0 if rows.weight is None else rows.weight
+            weight: Any = 1.0 if rows.weight is None else rows.weight
             before = weight * self.loss.value(rows.y, score)
             found.weight[m] = len(rows.y) if rows.weight is None else rows.weight.sum()
             found.loss[m] = before.sum()

@@ -81,7 +81,8 @@ class RowSample:
         self._drop()
         ((_, places, *parts),) = self._kept
         found = iter(parts)
-        return Drawn(*(next(found) if has else None for has in self._has), places)  # type: ignore[arg-type]
+        drawn = (next(found) if has else None for has in self._has)
+        return Drawn(*drawn)._replace(places=places)  # type: ignore[arg-type]
 
 
 def random_numbers(places: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:

@@ -250,9 +250,10 @@ class CellRuns(Runs):
                 if t < len(curvature)
             ]
             noise = arrays.row_weight * float(sums.square[mine, k].sum()) / mass
+            slope = 2.0 * arrays.row_weight / mass if loss.quadratic else 0.0
             done = 0 if run.state is None else run.state.search.done
             search = CellSearch(
-                arrays, weight, rows, noise, prepared.set_bytes, prepared.search_rows,
+                arrays, weight, rows, noise, slope, prepared.set_bytes, prepared.search_rows,
                 prepared.search_cuts, seed_of(run.rng), done,
             )  # fmt: skip
             tables = self.tables[k].reshape(-1, n_cells).copy()

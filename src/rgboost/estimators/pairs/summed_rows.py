@@ -19,21 +19,20 @@ from ...learners.pairs.columns import Columns
 from ...learners.pairs.in_cells import screen_cells
 from ...learners.pairs.tables import raw_tables
 from ...losses import Loss
-from ...model.with_pairs import purify
+from ...model.with_pairs import RawPair, pure_in_bins
 from ...statistics.base import Models, labels_less
 from ...statistics.cells import CellTables
 from ...statistics.in_memory import InMemory, RowsOfFold
 from ...training import Boosted
+from ...training.plan.pair_memory import BLOCK_CELLS
 from ..carry_out import Settings
 
 Vector = NDArray[np.float64]
 
-BLOCK_CELLS = 1 << 22
-"""Cells of pairs that are screened at a time: each block takes two passes over the rows."""
-
 
 class SummedGains(NamedTuple):
-    """See `gains.Gains`: the mean loss without pairs, its mean falls, and their standard errors."""
+    """See `gains.Gains`: the mean loss without pairs, its mean falls, and their standard errors,
+    where weights count as those of a usual row."""
 
     loss: float
     gain: Vector
@@ -93,8 +92,9 @@ class SummedRows:
         models = Models(*source.curves[:2], CellTables(cells, values))
         falls = source.in_bins.statistics.falls(models, source.held, n_alone + counts)
         weight = float(falls.weight.sum())
-        found = [part.sum(axis=0) / weight for part in (falls.loss, falls.fall)]
-        return SummedGains(float(found[0]), found[1], np.sqrt(falls.square.sum(axis=0)) / weight)
+        loss, fall, square = (part.sum(axis=0) for part in falls[1:])
+        spread = np.maximum(square - source.usual_weight * fall**2 / weight, 0.0)
+        return SummedGains(float(loss) / weight, fall / weight, np.sqrt(spread) / weight)
 
 
 def blocks_of(family: Pairs) -> Iterator[Pairs]:
@@ -123,7 +123,7 @@ def pure_tables(boosted: Boosted, order: Columns, n_outputs: int) -> tuple[Colum
     numbers = {tuple(pair): k for k, pair in enumerate(prepared.columns_.tolist())}
     for (g, h), k in numbers.items():
         if h >= 0 and found[k].any():
-            pure = purify(found[k], prepared.cell_weights(k))
+            pure = pure_in_bins(prepared.cuts, RawPair(g, h, found[k], prepared.cell_weights(k)))
             found[numbers[g, -1]][:, 0] += pure.rows + pure.constant
             found[numbers[h, -1]][:, 0] += pure.columns
             found[k] = pure.table

@@ -103,17 +103,19 @@ class CellSearch:
     """The search of one run. ``arrays`` have the rows of the sample, and ``weight`` their weights
     h; ``rows`` are those that the run is fitted to, whose part of the sample comes first, in a
     random order, and those that are held out, if there are any. ``noise`` is phi of
-    `rgboost.learners.credibility`; see `choose.PairSearch` for ``search_rows``, ``search_cuts``,
-    ``seed`` and ``done``."""
+    `rgboost.learners.credibility`, which falls with the loss by ``slope``; see `choose.PairSearch`
+    for ``search_rows``, ``search_cuts``, ``seed`` and ``done``."""
 
     def __init__(
         self, arrays: PairArrays, weight: Vector, rows: Sequence[RowsInCells], noise: float,
-        set_bytes: int, search_rows: int | None, search_cuts: int | None, seed: int, done: int,
+        slope: float, set_bytes: int, search_rows: int | None, search_cuts: int | None, seed: int,
+        done: int,
     ) -> None:  # fmt: skip
         self.arrays = arrays
         self.weight = weight
         self.rows = rows
         self.noise = noise
+        self.slope = slope
         self.set_bytes = set_bytes
         self.n_rows = rows[0].part.stop
         self.size = min(self.n_rows, search_rows or self.n_rows)
@@ -174,6 +176,7 @@ class CellSearch:
             rows.step(k, left, values)
         move(choice.leaf, values, self.weight, self.moved)
         falls = [fall(*side, values) for side in choice.sides]
+        self.noise -= self.slope * falls[0]
         return falls[0], falls[1] if len(falls) > 1 else 0.0
 
 

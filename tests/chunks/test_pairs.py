@@ -70,7 +70,7 @@ def test_the_size_of_pieces_changes_no_bit(monkeypatch):
 def test_classes(kind):
     """Other losses are on quadratic models."""
     y = np.where(SCORE > 0.5, "yes", "no") if kind == "two" else np.digitize(SCORE, [0.0, 1.5])
-    settings = dict(random_state=0, max_bins=32, tol=1e-3)
+    settings = dict(random_state=0, max_bins=32, tol=1e-3, n_iter_no_change=20)
     curves = RGBMClassifier(**settings, interactions=0).fit(chunks_of(X, y))
     pairs = RGBMClassifier(**settings, interactions=3).fit(chunks_of(X, y, size=1234))
     losses = [log_loss(model, y) for model in (curves, pairs)]

@@ -28,6 +28,9 @@ SCREENING_BINS = 32
 MOST_CANDIDATES = 128
 """Pairs that take part in boosting: the strongest of the screening, or as many as are asked for;
 all of them with ``interactions="all"``. Fewer where their tables would not fit into the memory."""
+FAR_CANDIDATES = 32
+"""The same where rows are in pieces, and more than their sample: sums in the cells of all candidates
+are made from all rows again and again."""
 MOST_KEPT = 100
 """Pairs that ``interactions="auto"`` keeps at the most."""
 SHARE_OF_GAIN = 0.999
@@ -199,7 +202,8 @@ def room_for(case: Case, count: int | None, given: Any, judge: str, mean: bool) 
         return Room(fits, len(given), len(given), len(given), needed, True)
     possible = facts.features * (facts.features - 1) // 2
     screened = memory.most_screened(min(possible, MOST_SCREENED))
-    wished = min(possible, MOST_SCREENED, max(MOST_CANDIDATES, count or 0))
+    most = MOST_CANDIDATES if facts.rows_shown == facts.rows else FAR_CANDIDATES
+    wished = min(possible, MOST_SCREENED, max(most, count or 0))
     if case.interactions == "all":
         wished = min(possible, MOST_SCREENED)
     candidates = min(memory.most_candidates(wished), screened)

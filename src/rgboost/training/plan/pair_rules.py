@@ -29,7 +29,7 @@ MOST_CANDIDATES = 128
 """Pairs that take part in boosting: the strongest of the screening, or as many as are asked for;
 all of them with ``interactions="all"``. Fewer where their tables would not fit into the memory."""
 FAR_CANDIDATES = 32
-"""The same where rows are in pieces, and more than their sample: sums in the cells of all candidates
+"""The same where rows are in pieces, and more than their sample: sums in the cells of candidates
 are made from all rows again and again."""
 MOST_KEPT = 100
 """Pairs that ``interactions="auto"`` keeps at the most."""

@@ -171,8 +171,8 @@ class Editor:
     ) -> Self:
         """Fit the other terms anew to rows, with the terms of ``keep`` as they are.
 
-        The model keeps its features and pairs. With a curve the pairs of its feature are kept: their
-        tables are what both features do beyond their curves.
+        The model keeps its features and pairs. With a curve the pairs of its feature are kept:
+        their tables are what both features do beyond their curves.
         """
         rows, kept = Rows(X, y, sample_weight, offset), [self._names(term) for term in keep]
         return self._do("refit", reason, None, rows, what="terms", keep=kept)
@@ -207,11 +207,8 @@ class Editor:
 
     def cost(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Cost:
         """What the edits cost: the mean loss of these rows before and after."""
-        losses = [
-            m._mean_loss(X, y, sample_weight, offset)
-            for m in self._models[:: max(1, len(self._models) - 1)]
-        ]
-        return Cost(losses[0], losses[-1])
+        ends = self._models[0], self._models[-1]
+        return Cost(*(model._mean_loss(X, y, sample_weight, offset) for model in ends))
 
     def to_json(self) -> str:
         """The edits as a file that ``rgboost edit`` and `rgboost.editing.apply_edits` read."""

@@ -63,8 +63,8 @@ def set_values(term: Term, where: Where, value: Any, name: str = "value") -> Arr
     elif given.ndim and given.shape != target and given.shape != target[-1:]:
         bins = " by ".join(map(str, target[:-1]))
         raise ValueError(
-            f"{name} has the shape {given.shape}, and the edit is to {bins} bins; give a number, or "
-            "one for each of the bins."
+            f"{name} has the shape {given.shape}, and the edit is to {bins} bins; give a number, "
+            "or one for each of the bins."
         )
     values[where] = given
     return values

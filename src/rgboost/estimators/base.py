@@ -376,8 +376,8 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, EditsMixin, RoutesGroupsMixin, Ba
         if state is None and hasattr(self, "model_"):
             warnings.warn(
                 "warm_start=True finds nothing to go on from, and this fit begins anew: the model "
-                "was fitted with warm_start=False, interrupted, edited, or loaded from a file of save(). "
-                "Set warm_start=True before the first fit, and store the model by pickle.",
+                "was fitted with warm_start=False, interrupted, edited, or loaded from a file of "
+                "save(). Set warm_start=True before the first fit, and store the model by pickle.",
                 stacklevel=4,
             )
         return state

@@ -121,8 +121,8 @@ def training_of(
         )
     if hasattr(fitted, "edits_"):
         raise ValueError(
-            "certificates say what boosting can still gain, and this model was edited; ask for that "
-            "of the model before the edits."
+            "certificates say what boosting can still gain, and this model was edited; ask for "
+            "that of the model before the edits."
         )
     model = getattr(fitted, "model_", getattr(fitted, "model", None))
     if getattr(getattr(model, "wide", None), "pairs", None) is not None:

@@ -128,17 +128,17 @@ class Editor:
         term: Name,
         value: Any,
         *,
+        weights: Any,
         reason: str,
         cuts: Any = None,
         categories: Any = None,
-        weights: Any = None,
     ) -> Self:
         """Add a term that the model does not have.
 
         ``cuts`` are the thresholds of a numeric feature, ``categories`` the labels of a categorical
         one; of a pair ``cuts`` has a list of either for each feature. ``value`` has an entry for
-        each bin, that of missing values last. ``weights`` of the training rows in the bins decide
-        what the mean of the term is, and its importance.
+        each bin, that of missing values last, and so have ``weights``, those of the training rows
+        in the bins: they decide what the mean of the term is, and its importance.
         """
         given = {"cuts": cuts, "categories": categories}
         return self._do("add", reason, None, term=term, value=value, weights=weights, **given)

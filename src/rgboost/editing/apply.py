@@ -112,15 +112,15 @@ def _edited(model: Any, edit: Mapping[str, Any], parts: Parts) -> Parts:
     """The parts after an edit that needs no rows."""
     do, scores = edit["do"], scores_of(edit.get("class"), parts)
     if do == "intercept":
-        value = operations.numbers(edit["value"], "value")
+        given = operations.numbers(edit["value"], "value")
         intercept = parts.intercept.copy()
-        if value.ndim and value.shape != (len(scores),):
+        if given.ndim and given.shape != (len(scores),):
             raise ValueError(f"value must be a number, or {len(scores)}: one for each class.")
-        intercept[list(scores)] = value
+        intercept[list(scores)] = given
         return replace(parts, intercept=intercept)
     if do == "recentre":
-        given = edit.get("term")
-        some = [*parts.terms] if given is None else [term_of(model, given, parts)]
+        one = edit.get("term")
+        some = [*parts.terms] if one is None else [term_of(model, one, parts)]
         return whole.recentre(parts, some)
     if do == "add":
         features, turned = features_of(model, edit["term"])
@@ -131,7 +131,7 @@ def _edited(model: Any, edit: Mapping[str, Any], parts: Parts) -> Parts:
     if do == "drop":
         return whole.drop(parts, features)
     term = parts.terms[features]
-    bins, value = edit.get("bins"), edit.get("value")
+    bins, value = edit.get("bins"), edit.get("value", 0.0)
     if features_of(model, edit["term"])[1]:  # the pair the other way round
         bins = bins[::-1] if isinstance(bins, list | tuple) else bins
         value = value if np.ndim(value) < 2 else np.swapaxes(np.asarray(value), 0, 1).tolist()

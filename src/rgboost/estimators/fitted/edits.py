@@ -72,7 +72,7 @@ class EditsMixin:
         offset = self._check_offset(offset, len(rows.y))  # type: ignore[attr-defined]
         offset = offset if rows.offset is None else offset + rows.offset
         pairs = [key for key in free if len(key) == 2]
-        fit = clone(self).set_params(  # type: ignore[attr-defined]
+        fit = clone(self).set_params(
             callbacks=None, warm_start=False, verbose=0, interactions=pairs or 0
         )
         for name in ("input_", "n_features_in_", "feature_names_in_", "classes_"):

@@ -12,7 +12,7 @@ ROOT = Path(rgboost.__file__).parent
 
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
-        coordinate storage explain editing estimators warming plot theory experiments cli
+        coordinate storage explain editing decisions estimators warming plot theory experiments cli
         __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
@@ -26,6 +26,7 @@ LAYERS = {
     "data/input": "labels names schema",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
+    "decisions": "scorecard reasons counterfactual",
     "editing": "document terms operations whole apply editor",
     "engines": "problem curvature base direct leaves gram quadratic",
     "engines/direct": """equal_rows line_search step_length leaf_search newton_leaves loop
@@ -36,7 +37,7 @@ LAYERS = {
     "estimators": """documents habits routing class_weight rows held_out carry_out pairs chunked
         new_rows fitted_model fitted convergence base classifier regressor loading""",
     "estimators/chunked": "given refuse tally labels columns survey rows",
-    "estimators/fitted": "labelled refit edits",
+    "estimators/fitted": "labelled refit edits decisions",
     "estimators/pairs": "rows judge stage",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",

@@ -28,7 +28,7 @@ from .chunked import ChunkedRows, chunked_rows, in_pieces, refuse_early
 from .chunked.labels import Labels
 from .convergence import warn_if_unfinished
 from .documents import FIT
-from .fitted import EditsMixin
+from .fitted import DecisionsMixin, EditsMixin
 from .fitted_model import FittedModelMixin
 from .habits import explain_unknown, names_ours
 from .held_out import TrainingRows
@@ -49,7 +49,9 @@ class _Given(NamedTuple):
     offset_val: Any
 
 
-class BaseRGBM(NewRowsMixin, FittedModelMixin, EditsMixin, RoutesGroupsMixin, BaseEstimator):
+class BaseRGBM(
+    NewRowsMixin, FittedModelMixin, EditsMixin, DecisionsMixin, RoutesGroupsMixin, BaseEstimator
+):
     """Parameters, the fit of a score, and the score of new rows."""
 
     input_: InputSchema

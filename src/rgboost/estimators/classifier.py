@@ -19,6 +19,7 @@ from .base import BaseRGBM
 from .chunked.labels import ClassLabels
 from .class_weight import apply_class_weight
 from .documents import ATTRIBUTES, parameters
+from .fitted import ScorecardMixin
 from .habits import names_ours
 from .held_out import TrainingRows
 from .rows import check_groups, check_training_rows
@@ -27,7 +28,7 @@ _LOSSES = """``"logistic"`` (or ``"log_loss"``; softmax if there are more than t
         ``"exponential"`` (two classes),"""
 
 
-class RGBMClassifier(ClassifierMixin, BaseRGBM):
+class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
     __doc__ = f"""Randomized Gradient Boosting Machine for two or more classes.
 
     An additive model of step functions for the log-odds, fitted by Algorithm 2 of Lu and

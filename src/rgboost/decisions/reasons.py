@@ -65,7 +65,8 @@ def reason_codes(
     order = np.argsort(-cost, axis=1, kind="stable")[:, :k]
     costs = np.take_along_axis(cost, order, axis=1)
     none = costs <= 0.0
-    names = np.where(none, None, np.array(local.names, object)[order])
+    names = np.array(local.names, object)[order]
+    names[none] = None
     values = np.empty(order.shape, object)
     shown = local.shown_values()
     for i, j in np.ndindex(*order.shape):

@@ -217,7 +217,8 @@ def _entries(exact: GlobalExplanation, rounded: GlobalExplanation) -> Iterator[E
             first, second = (axis.texts() for axis in one.axes)
             for i, j in np.ndindex(*values.shape):
                 text = f"{first[i]}, {second[j]}"
-                yield Entry(one.name, text, int(points[i, j]), values[i, j], one.weights[i, j])
+                cell = float(values[i, j]), float(one.weights[i, j])
+                yield Entry(one.name, text, int(points[i, j]), *cell)
         else:
             weights = np.append(one.weights, one.missing_weight)
             for k, text in enumerate(bin_texts(one)):

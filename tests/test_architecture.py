@@ -37,11 +37,11 @@ LAYERS = {
     "estimators": """documents habits routing class_weight rows held_out carry_out pairs chunked
         new_rows fitted_model fitted convergence base classifier regressor loading""",
     "estimators/chunked": "given refuse tally labels columns survey rows",
-    "estimators/fitted": "labelled refit edits decisions",
+    "estimators/fitted": "labelled refit edits decisions bags",
     "estimators/pairs": "rows judge stage",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
-    "explain": """scale heat_map pictures shape_function pair_function global_explanation
+    "explain": """scale band heat_map pictures shape_function pair_function global_explanation
         local_explanation page""",
     "learners": "kernels credibility leaves base stumps dictionary pairs trees",
     "learners/stumps": """splits stump_statistics dense_stumps sparse_stumps mixed_splits
@@ -52,7 +52,8 @@ LAYERS = {
         exponential softmax logistic poisson gamma tweedie ridged""",
     "losses/conjugates": "base closed_forms ridged logistic",
     "model": """path category_tables ladders pair_scores pair_tables stump_model
-        trees dictionary_model class_model mixed coverage history with_pairs""",
+        trees dictionary_model class_model mixed coverage history bands
+        with_pairs""",
     "plot": "style room importances learning_curve shape_functions interactions waterfall",
     "selection": "layout rules always thresholds weighted",
     "statistics": """base rows class_rows whole_gram counted_gram slots side_by_side memory

@@ -189,10 +189,15 @@ def _scaled(explanation: GlobalExplanation, factor: float, start: float) -> Glob
         explanation,
         intercept=start + factor * explanation.intercept,
         functions=tuple(
-            replace(f, values=factor * f.values, missing=factor * f.missing, scale=scale)
+            replace(
+                f, values=factor * f.values, missing=factor * f.missing, scale=scale, deviation=None
+            )
             for f in explanation.functions
         ),
-        pairs=tuple(replace(p, values=factor * p.values, scale=scale) for p in explanation.pairs),
+        pairs=tuple(
+            replace(p, values=factor * p.values, scale=scale, deviation=None)
+            for p in explanation.pairs
+        ),
         scale=scale,
     )
 

@@ -92,13 +92,14 @@ def apply_edits(
 def apply_edit(model: Any, edit: Mapping[str, Any], rows: Rows | None = None) -> Any:
     """The model after one edit, which is kept with it."""
     edit = check_edit(edit)
-    parts = Parts.of(model.model_, model.coverage_)
+    parts = Parts.of(model.model_, model.coverage_, getattr(model, "bands_", None))
     if edit["do"] == "refit":
         edited = _refitted(model, edit, parts, rows)
     else:
-        edited = copy.copy(model)
-        edited.model_, edited.coverage_ = _edited(model, edit, parts).model()
-    vars(edited).pop("_run_state", None)
+        edited, found = copy.copy(model), _edited(model, edit, parts)
+        put_parts(edited, found)
+    for name in ("_run_state", "bags_"):  # of the model before
+        vars(edited).pop(name, None)
     edited.intercept_ = edited.model_.intercept
     history = getattr(model, "edits_", None)
     if history is None:
@@ -106,6 +107,15 @@ def apply_edit(model: Any, edit: Mapping[str, Any], rows: Rows | None = None) ->
     record = {**edit, "before": checksum(model)}
     edited.edits_ = replace(history, edits=[*history.edits, record])
     return edited
+
+
+def put_parts(estimator: Any, parts: Parts) -> None:
+    """Give an estimator the model that is made of these parts."""
+    estimator.model_, estimator.coverage_ = parts.model()
+    vars(estimator).pop("bands_", None)
+    bands = parts.made_bands()
+    if bands is not None:
+        estimator.bands_ = bands
 
 
 def _edited(model: Any, edit: Mapping[str, Any], parts: Parts) -> Parts:

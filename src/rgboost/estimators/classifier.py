@@ -74,6 +74,7 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
         max_iter: int | str = "auto",
         cv: Any = 5,
         ensemble: bool = True,
+        bags: int = 0,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str = "auto",
@@ -109,6 +110,7 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
             max_iter=max_iter,
             cv=cv,
             ensemble=ensemble,
+            bags=bags,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
@@ -190,9 +192,17 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
         classes (rows, classes). ``offset`` is added to it; without it, it is 0."""
         return self._score(X, offset)
 
-    def predict_proba(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
-        """Probabilities of the classes, in the order of ``classes_``."""
-        return self._probabilities(self._score(X, offset))
+    def predict_proba(self, X: Any, offset: Any = None, return_std: bool = False) -> Any:
+        """Probabilities of the classes, in the order of ``classes_``.
+
+        With ``return_std=True``, of a model with ``bags``: (probabilities, their standard
+        deviations over the bags).
+        """
+        probabilities = self._probabilities(self._score(X, offset))
+        if not return_std:
+            return probabilities
+        bags = [self._probabilities(score) for score in self._bag_scores(X, offset)]
+        return probabilities, np.std(bags, axis=0, ddof=1)
 
     def predict(self, X: Any, offset: Any = None) -> NDArray:
         """The most probable class of every row."""

@@ -82,6 +82,7 @@ class BagsMixin:
                 if hasattr(self, name):
                     setattr(bag, name, getattr(self, name))
             drawn = weight * rng.exponential(size=int(unit.max()) + 1)[unit]
+            drawn *= weight.sum() / drawn.sum()
             if bag._fit_score(replace(rows, weight=drawn), loss, None):
                 raise KeyboardInterrupt
             model = bag.model_

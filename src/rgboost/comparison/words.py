@@ -1,0 +1,134 @@
+"""A comparison in plain words."""
+
+from __future__ import annotations
+
+import math
+
+from .compared import Compared, ComparedModel
+
+COLUMNS = (
+    "model", "loss", "above the best", "curves", "heat maps", "trees", "seconds", "size",
+)  # fmt: skip
+
+
+def digits_for(compared: Compared) -> int:
+    """Digits behind the point of losses: two of the smallest standard error."""
+    errors = [one.standard_error for one in compared.models]
+    errors = [error for error in errors if 0.0 < error < math.inf]
+    if not errors:
+        return 4
+    return min(max(1 - math.floor(math.log10(min(errors))), 0), 6)
+
+
+def size_in_words(model: ComparedModel) -> str:
+    """What there is to look at."""
+    if model.trees:
+        return f"{model.trees:,} trees, which nobody can look through"
+    if not model.things:
+        return "one answer for all rows"
+    parts = [_count(model.curves, "curve"), _count(model.heat_maps, "heat map")]
+    return " and ".join(filter(None, parts)) + " to look at"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}" if n else ""
+
+
+def sentence(compared: Compared) -> str:
+    """The smallest model whose loss is within one standard error of the best."""
+    best, chosen, digits = compared.best, compared.smallest, digits_for(compared)
+    loss = f"a loss ({compared.measure}) of {chosen.loss:,.{digits}f}"
+    if chosen.readable and not chosen.things:
+        return (
+            f"No model predicts these rows better than one answer for all of them, {loss}, by more "
+            "than one standard error."
+        )
+    found = "The smallest model whose loss is within one standard error of the best is "
+    if chosen is best:
+        found += f"{best.name}, which is the best itself: {size_in_words(best)}, and {loss}"
+    else:
+        found += f"{chosen.name}: {size_in_words(chosen)}, and {loss}, {_above(chosen, digits)} "
+        found += f"above that of the best, {best.name}"
+    if chosen.readable:
+        return f"{found}."
+    nearest = min((one for one in compared.models if one.readable), key=lambda one: one.loss)
+    return (
+        f"{found}; of those that can be read, {nearest.name} comes closest: "
+        f"{size_in_words(nearest)}, and a loss {_above(nearest, digits)} above the best."
+    )
+
+
+def _above(model: ComparedModel, digits: int) -> str:
+    return f"{model.difference:,.{digits}f} ± {model.standard_error:,.{digits}f}"
+
+
+def cells(compared: Compared) -> list[list[str]]:
+    """The table as texts, in the order of `COLUMNS`."""
+    digits, best = digits_for(compared), compared.best
+    return [
+        [
+            one.name,
+            f"{one.loss:,.{digits}f}",
+            "the best" if one is best else _above(one, digits),
+            *(f"{n:,}" if n else "" for n in (one.curves, one.heat_maps, one.trees)),
+            seconds_in_words(one.seconds),
+            bytes_in_words(one.bytes),
+        ]
+        for one in compared.models
+    ]
+
+
+def seconds_in_words(seconds: float) -> str:
+    return f"{seconds:.0f}" if seconds >= 100 else f"{seconds:.2g}" if seconds >= 0.1 else "< 0.1"
+
+
+def bytes_in_words(n: float) -> str:
+    """Bytes with a unit; nothing of a model that cannot be stored."""
+    if math.isnan(n):
+        return ""
+    for unit in ("B", "kB", "MB"):
+        if n < 999.5:
+            return f"{n:.3g} {unit}" if unit != "B" else f"{n:.0f} B"
+        n /= 1000.0
+    return f"{n:,.3g} GB"
+
+
+def about_rows(compared: Compared) -> str:
+    """What the losses are of."""
+    n, held = compared.n_rows, compared.n_held_out
+    rows = f"{n:,} rows of {compared.n_features:,} features"
+    if compared.n_fits == 1:
+        return f"{rows}; each model was fitted once, without {held:,} rows that were held out"
+    if held == n:
+        return f"{rows}; each was held out once, in {compared.n_fits} folds"
+    return f"{rows}; {held:,} of them were held out, in {compared.n_fits} folds"
+
+
+def about_loss(compared: Compared) -> str:
+    """What the loss means."""
+    if compared.measure == "1 - R²":
+        return (
+            "The loss is 1 - R²: the share of the differences between the labels that a model does "
+            "not explain. 0 is perfect, and 1 is no better than the mean for every row."
+        )
+    if compared.measure == "log-loss":
+        return (
+            "The loss is the log-loss: minus the logarithm of the probability that a model gave to "
+            "what came true, on average. 0 is perfect."
+        )
+    return f"The loss is the {compared.measure}, on average over the rows; less is better."
+
+
+def as_lines(compared: Compared) -> list[str]:
+    """All of it, as text."""
+    rows = [[COLUMNS[0], compared.measure, *COLUMNS[2:]], *cells(compared)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if k else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+    told = [f"{name} was left out: {why}" for name, why in compared.left_out.items()]
+    return [about_rows(compared), "", *lines, *told, "", sentence(compared)]

@@ -88,9 +88,16 @@ class Compared:
         return min(self.models, key=lambda one: one.loss)
 
     @property
-    def smallest(self) -> ComparedModel:
+    def smallest_close(self) -> ComparedModel:
         """The smallest model whose loss is within one standard error of the best."""
         return min((one for one in self.models if one.close), key=lambda one: one.size)
+
+    @property
+    def smallest(self) -> ComparedModel:
+        """The smallest model whose loss is within one standard error of the best; or one that is
+        smaller still, and whose loss is not larger than that model's."""
+        most = self.smallest_close.loss
+        return min((one for one in self.models if one.loss <= most), key=lambda one: one.size)
 
     @property
     def table(self) -> list[dict[str, Any]]:

@@ -40,10 +40,15 @@ class Fitted:
 class Entrant(Protocol):
     """Somebody who takes part."""
 
-    name: str
-    estimator: Any
-    """Not fitted; None of the constant."""
-    is_peer: bool
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def estimator(self) -> Any:
+        """Not fitted; None of the constant."""
+
+    @property
+    def is_peer(self) -> bool: ...
 
     def fit(self, rows: Rows, split: Split) -> Fitted:
         """Fit the rows of the split, and give scores to those that it holds out."""

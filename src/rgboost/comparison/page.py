@@ -23,8 +23,8 @@ NOTES = {
     "Curves, heat maps": "What there is to look at. A curve is what one feature adds to the "
     "prediction, a heat map is what two features add together, and their sum is the model: nothing "
     "else goes into a prediction.",
-    "5 pairs, all pairs": "So many pairs are the strongest ones, whether they help or not. All pairs: "
-    "those of all that have something to say, which may be few, or none.",
+    "5 pairs, all pairs": "So many pairs are the strongest ones, whether they help or not. All "
+    "pairs: those of all that have something to say, which may be few, or none.",
     "Trees": "Nobody can look through hundreds of trees: such a model predicts, and that is all.",
     "Seconds, size": "The time of one fit on the machine that made this page, and the file of the "
     "model. Where there are several folds, all that is told of a model is the mean of its fits.",

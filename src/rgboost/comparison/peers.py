@@ -155,7 +155,7 @@ def matrix_for(rows: Rows, train: NDArray[np.intp]) -> tuple[Any, Any, dict[str,
     """Rows with a weight, labels 0, 1, ... of classes, and weights and offsets if there are any."""
     train = train[rows.weight[train] > 0]
     checked = rows.checked
-    y = checked.y[train]
+    y: Any = checked.y[train]
     if checked.stratified:
         y = np.unique(y, return_inverse=True)[1]
     given = {"sample_weight": rows_of(checked.weight, train)}

@@ -6,7 +6,7 @@ from .._core.svg import FAINT, INK, LINE, SECOND, Panel, number
 from .compared import Compared, ComparedModel
 from .words import digits_for
 
-WIDTH, ROW, ABOVE, BELOW = 400, 38, 8, 30
+WIDTH, ROW, MIDDLE, ABOVE, BELOW = 400, 40, 26, 4, 30
 
 
 def shown(compared: Compared) -> tuple[ComparedModel, ...]:
@@ -33,16 +33,17 @@ def picture(compared: Compared) -> str:
     size = (WIDTH, ABOVE + ROW * n + BELOW)
     panel = Panel("", span(compared), (0.0, 1.0), size=size, margins=(8, 8, ABOVE, BELOW))
     best = float(panel.px(min(one.loss for one in drawn)))
-    panel.rule((best, best), (panel.top, panel.bottom), dashed=True)
     for k, one in enumerate(drawn):
+        middle = panel.top + ROW * k + MIDDLE
+        panel.rule((best, best), (middle - 8, middle + 9), dashed=True)
         _draw(panel, one, panel.top + ROW * k, digits, one is compared.smallest)
     panel.rule((panel.left, panel.right), (panel.bottom, panel.bottom))
     for value, place, anchor in zip(
         panel.x, (panel.left, panel.right), ("start", "end"), strict=True
     ):
         panel.text(place, panel.bottom + 13, number(value), anchor=anchor)
-    middle = (panel.left + panel.right) / 2
-    panel.text(middle, panel.bottom + 26, f"{compared.measure}, less is better", anchor="middle")
+    centre, below = (panel.left + panel.right) / 2, panel.bottom + 26
+    panel.text(centre, below, f"{compared.measure}, less is better", anchor="middle")
     return panel.render()
 
 
@@ -54,7 +55,7 @@ def _draw(panel: Panel, one: ComparedModel, top: float, digits: int, is_chosen: 
     panel.text(
         panel.right, top + 12, f"{one.loss:,.{digits}f}", anchor="end", color=INK, weight=weight
     )
-    y, x = top + 25, float(panel.px(one.loss))
+    y, x = float(top + MIDDLE), float(panel.px(one.loss))
     ends = panel.px([one.loss - one.standard_error, one.loss + one.standard_error])
     panel.box(float(ends[0]), y - 1, float(ends[1] - ends[0]), 2, color)
     panel.dot(x, y, color, f"{one.name}: {one.loss:.6g}")

@@ -13,6 +13,10 @@ Tell = Callable[[int, int, str], None]
 """Called with the fits that are done, those that there are, and what is fitted now."""
 
 
+EVERY = 2.0
+"""Seconds between two lines."""
+
+
 def say_nothing(done: int, total: int, what: str) -> None:
     """Nobody looks."""
 
@@ -53,14 +57,17 @@ def _bar(console: Any) -> Iterator[Tell]:
 
 @contextmanager
 def _lines(console: Any) -> Iterator[Tell]:
-    began = time.perf_counter()
+    began = said_at = time.perf_counter()
 
     def say(text: str) -> None:
         console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def tell(done: int, total: int, what: str) -> None:
-        if done < total:
-            say(f"fit {done + 1} of {total}: {what}  ({time.perf_counter() - began:.0f} s)")
+        nonlocal said_at
+        now = time.perf_counter()
+        if done == 0 or (done < total and now >= said_at + EVERY):
+            said_at = now
+            say(f"fit {done + 1} of {total}: {what}  ({now - began:.0f} s)")
 
     left = [NOTICE]
     with told_by(lambda: say(left.pop()) if left else None):

@@ -87,8 +87,8 @@ def read_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, offset: Any, g
     if n_rows < FEWEST_ROWS:
         has_weight = "" if checked.weight is None else " with a positive weight"
         raise ValueError(
-            f"X has {n_rows} rows{has_weight}, too few to hold some out and compare models on them; "
-            f"give at least {FEWEST_ROWS}."
+            f"X has {n_rows} rows{has_weight}, too few to hold some out and compare models; give "
+            f"at least {FEWEST_ROWS}."
         )
     present = checked.y[checked.present]
     if loss.outputs == 1 and (present == present[0]).all():
@@ -168,8 +168,8 @@ def without_rare(checked: TrainingRows, n_folds: int, classes: NDArray | None) -
         assert classes is not None
         least = classes[int(np.argmin(counts))]
         raise ValueError(
-            f"the class {least!r} has {counts.min()} rows, and each of cv={n_folds} folds needs "
-            "one; give more rows of it, or fewer folds."
+            f"the class {str(least)!r} has {counts.min()} rows, and each of cv={n_folds} folds "
+            "needs one; give more rows of it, or fewer folds."
         )
     weight = np.ones(len(checked.y)) if checked.weight is None else checked.weight
     return replace(checked, weight=np.where(np.isin(checked.y, rare), 0.0, weight))
@@ -186,6 +186,6 @@ def check_classes(rows: Rows, train: NDArray[np.intp]) -> None:
     if len(missing):
         label = rows.classes[np.searchsorted(every, missing[0])]
         raise ValueError(
-            f"all rows of the class {label!r} are in one fold, and who does not see it cannot "
+            f"all rows of the class {str(label)!r} are in one fold, and who does not see it cannot "
             "learn it; give other groups or other folds (cv)."
         )

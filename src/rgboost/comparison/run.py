@@ -19,14 +19,12 @@ from ..estimators import RGBMClassifier, RGBMRegressor
 from ..learners import LearnerFamily
 from .compared import ComparedModel
 from .entrants import Constant, Entrant, Fitted, our_entrants, that_can_be_had
+from .measure import Measure
 from .paired import Vector, mean_loss, standard_error
 from .peers import find_peers
 from .progress import Tell, say_nothing, shown_on
 from .result import Comparison
 from .rows import Rows, Split, read_rows, splits
-
-NAMES = {"logistic": "log-loss", "squared": "1 - R²", "absolute": "mean absolute error"}
-"""What losses are called; others are mean losses by their names."""
 
 
 def compare(
@@ -94,7 +92,7 @@ def compare(
     True
     """
     with ExitStack() as stack:
-        tell = say_nothing
+        tell: Tell = say_nothing
         if check_count(int(verbose), "verbose"):
             from rich.console import Console
 
@@ -133,10 +131,11 @@ def run_comparison(
     ours, left_out = that_can_be_had(ours, rows, parts[0])
     entrants: list[Entrant] = [Constant(), *ours, *others]
     fitted = _fit_all(entrants, rows, parts, tell)
-    models = _judge(entrants, fitted, rows, parts)
+    measure = Measure.of(template.loss, rows, np.concatenate([held for _, held in parts]))
+    models = _judge(entrants, fitted, rows, parts, measure)
     return Comparison(
         models=models,
-        measure=_measure(template, rows),
+        measure=measure.name,
         n_rows=len(rows.checked.present),
         n_features=n_features,
         n_held_out=sum(len(held) for _, held in parts),
@@ -201,15 +200,16 @@ def _judge(
     fitted: Sequence[Sequence[Fitted]],
     rows: Rows,
     parts: Sequence[Split],
+    measure: Measure,
 ) -> tuple[ComparedModel, ...]:
     """Losses and what they cost, the smallest model first."""
     held = np.concatenate([held for _, held in parts])
-    weight, scale = rows.weight[held], unit(rows, held)
+    weight = rows.weight[held]
     groups = None if rows.checked.groups is None else rows.checked.groups[held]
     losses: list[Vector] = []
     for fits in fitted:
         of_parts = [rows.losses(f.scores, h) for f, (_, h) in zip(fits, parts, strict=True)]
-        losses.append(scale * np.concatenate(of_parts))
+        losses.append(measure.losses(np.concatenate(of_parts)))
     means = [mean_loss(one, weight) for one in losses]
     best = int(np.argmin(means))
     models = []
@@ -231,21 +231,3 @@ def _judge(
             )
         )
     return tuple(sorted(models, key=lambda model: model.size))
-
-
-def unit(rows: Rows, held: Any) -> float:
-    """What losses are multiplied by: the squared loss becomes 1 - R² of the held-out rows."""
-    if not rows.loss.quadratic:
-        return 1.0
-    y, weight = rows.checked.y[held], rows.weight[held]
-    variance = float(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
-    return 2.0 / variance if variance > 0.0 else 1.0
-
-
-def _measure(template: Any, rows: Rows) -> str:
-    from ..losses.base import SYNONYMS
-
-    if rows.loss.quadratic:
-        return NAMES["squared"]
-    name = SYNONYMS.get(template.loss, template.loss) if isinstance(template.loss, str) else None
-    return NAMES.get(name, f"mean {rows.loss!r} loss") if name else f"mean {rows.loss!r} loss"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from .compared import Compared, ComparedModel
+from .measure import D2, LOG_LOSS, R2
 
 COLUMNS = (
     "model", "loss", "above the best", "curves", "heat maps", "trees", "seconds", "size",
@@ -43,12 +44,17 @@ def sentence(compared: Compared) -> str:
             f"No model predicts these rows better than one answer for all of them, {loss}, by more "
             "than one standard error."
         )
-    found = "The smallest model whose loss is within one standard error of the best is "
+    close = compared.smallest_close
+    start = "The smallest model whose loss is within one standard error of the best"
+    what = f"{size_in_words(chosen)}, and {loss}"
     if chosen is best:
-        found += f"{best.name}, which is the best itself: {size_in_words(best)}, and {loss}"
+        found = f"{start} is {best.name}, which is the best itself: {what}"
+    elif chosen is close:
+        found = f"{start} is {chosen.name}: {what}, {_above(chosen, digits)} above that of the "
+        found += f"best, {best.name}"
     else:
-        found += f"{chosen.name}: {size_in_words(chosen)}, and {loss}, {_above(chosen, digits)} "
-        found += f"above that of the best, {best.name}"
+        found = f"{start}, {best.name}, is {close.name}, and {chosen.name} is smaller still with a "
+        found += f"smaller loss: {what}, {_above(chosen, digits)} above the best"
     if chosen.readable:
         return f"{found}."
     nearest = min((one for one in compared.models if one.readable), key=lambda one: one.loss)
@@ -106,17 +112,23 @@ def about_rows(compared: Compared) -> str:
 
 def about_loss(compared: Compared) -> str:
     """What the loss means."""
-    if compared.measure == "1 - R²":
-        return (
-            "The loss is 1 - R²: the share of the differences between the labels that a model does "
-            "not explain. 0 is perfect, and 1 is no better than the mean for every row."
-        )
-    if compared.measure == "log-loss":
-        return (
-            "The loss is the log-loss: minus the logarithm of the probability that a model gave to "
-            "what came true, on average. 0 is perfect."
-        )
-    return f"The loss is the {compared.measure}, on average over the rows; less is better."
+    return ABOUT.get(
+        compared.measure,
+        f"The loss is the {compared.measure} of the held-out rows; less is better.",
+    )
+
+
+ABOUT = {
+    R2: "The loss is 1 - R²: the share of the differences between the labels (of their variance) "
+    "that a model does not explain. 0 is perfect; 1 is no better than the same answer for every "
+    "row.",
+    D2: "The loss is 1 - D²: the share of the differences between the labels (of their deviance) "
+    "that a model does not explain. 0 is perfect; 1 is no better than the same answer for every "
+    "row.",
+    LOG_LOSS: "The loss is the log-loss: minus the logarithm of the probability that a model gave "
+    "to what came true, on average. 0 is perfect; the constant has that of somebody who knows how "
+    "frequent the classes are, and nothing else.",
+}
 
 
 def as_lines(compared: Compared) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ..._core.memory import memory_budget
-from ...comparison.progress import say_nothing, shown_on
+from ...comparison.progress import Tell, say_nothing, shown_on
 from ...comparison.run import run_comparison
 from ...comparison.words import as_lines, sentence
 from ...data.readers import Table
@@ -101,7 +101,8 @@ def compare(
     _check_memory(data, format)
     rows = read_rows(data, target, ignore or (), format, options)
     assert rows.y is not None
-    kind, reason = choose_task(task, rows.y)
+    labels = rows.y
+    kind, reason = choose_task(task, labels)
     if kind == "regression":
         check_labels(rows, options)
     rows, weights = take_numbers(rows, weight, "--weight")
@@ -111,10 +112,10 @@ def compare(
     estimator = RGBMRegressor() if kind == "regression" else RGBMClassifier()
     estimator.set_params(**parameters)
     if isinstance(by_class := parameters.get("class_weight"), dict):
-        estimator.set_params(class_weight=by_label(by_class, rows.y))
+        estimator.set_params(class_weight=by_label(by_class, labels))
     counts = [literal(text, "pairs") for text in pairs] if pairs else [5, 10, "all"]
     with ExitStack() as stack:
-        tell = say_nothing
+        tell: Tell = say_nothing
         if verbose:
             from rich.console import Console
 
@@ -148,9 +149,8 @@ def _check_memory(data: Path, format: FormatChoice | None) -> None:
     needed, there = bytes_in_memory(data, format), memory_budget()
     if needed > there:
         raise CommandError(
-            f"{data} would take about {needed / 1e9:.1f} GB, more than may be added "
-            f"({there / 1e9:.1f} GB), and models are compared on rows in memory; give a file with a "
-            "sample of the rows",
+            f"{data} would take about {needed / 1e9:.1f} GB of memory, more than may be added "
+            f"({there / 1e9:.1f} GB); give a file with a sample of the rows",
             ExitCode.MEMORY,
         )
 

@@ -20,7 +20,7 @@ from .options import with_debug
 
 COMMANDS = {
     "fit": "Fit a model to a file and store it.",
-    "compare": "Say what a readable model costs: curves, pairs and trees on held-out rows.",
+    "compare": "What a readable model costs, on held-out rows.",
     "predict": "Predict the rows of a file with a stored model.",
     "explain": "Draw what a stored model has learnt, as a page for the browser.",
     "reproduce": "The paper's experiments: figures, tables and verdicts.",

@@ -99,9 +99,11 @@ class Ours:
 
 def size_of(model: Any) -> Size:
     """What there is to look at in a fitted model."""
-    trees = getattr(model.model_, "n_trees", 0)
-    terms = [] if trees else [len(term) for term in model.term_features_]
-    return Size(terms.count(1), terms.count(2), trees, stored_bytes(model))
+    stored = stored_bytes(model)
+    if hasattr(model.model_, "n_trees"):
+        return Size(0, 0, model.model_.n_trees, stored)
+    terms = [len(term) for term in model.term_features_]
+    return Size(terms.count(1), terms.count(2), 0, stored)
 
 
 def stored_bytes(model: Any) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from html import escape
+from html import escape as escape_markup
 from importlib.resources import files
 
 from .._core.atomic import write_atomically
@@ -29,6 +29,11 @@ NOTES = {
     "Seconds, size": "The time of one fit on the machine that made this page, and the file of the "
     "model. Where there are several folds, all that is told of a model is the mean of its fits.",
 }
+
+
+def escape(text: str) -> str:
+    """A text that is no markup, and a measure that is not broken at the end of a line."""
+    return escape_markup(text).replace("1 - ", "1\u00a0-\u00a0")
 
 
 def table_html(compared: Compared) -> str:

@@ -6,7 +6,8 @@ from .._core.svg import FAINT, INK, LINE, SECOND, Panel, number
 from .compared import Compared, ComparedModel
 from .words import digits_for
 
-WIDTH, ROW, MIDDLE, ABOVE, BELOW = 400, 40, 26, 4, 30
+WIDTH, ROW, MIDDLE, ABOVE, BELOW = 330, 40, 26, 4, 30
+"""Pixels; as wide as a phone, where letters are as large as they are meant to be."""
 
 
 def shown(compared: Compared) -> tuple[ComparedModel, ...]:
@@ -50,8 +51,8 @@ def picture(compared: Compared) -> str:
 def _draw(panel: Panel, one: ComparedModel, top: float, digits: int, is_chosen: bool) -> None:
     color = LINE if one.readable else SECOND
     weight = "700" if is_chosen else "normal"
-    name = f"{one.name} ◂ the smallest within one standard error" if is_chosen else one.name
-    panel.text(panel.left, top + 12, name, color=INK, weight=weight, most=WIDTH - 90)
+    name = f"{one.name} ◂ the smallest that will do" if is_chosen else one.name
+    panel.text(panel.left, top + 12, name, color=INK, weight=weight, most=WIDTH - 80)
     panel.text(
         panel.right, top + 12, f"{one.loss:,.{digits}f}", anchor="end", color=INK, weight=weight
     )

@@ -11,7 +11,7 @@ import pytest
 from rgboost.comparison import ComparedModel, Comparison
 from rgboost.comparison.page import notebook_html, write_page
 from rgboost.comparison.picture import picture
-from rgboost.comparison.words import bytes_in_words, seconds_in_words
+from rgboost.comparison.words import bytes_in_words, plain_numbers, seconds_in_words
 from rgboost.plot import ComparisonDisplay
 
 SIZES = {
@@ -130,6 +130,16 @@ def test_a_model_by_its_name(found):
     assert found["trees"].trees == 1200
     with pytest.raises(KeyError, match="there is no model 'tree'; there are 'constant', 'curves'"):
         found["tree"]
+
+
+def test_plain_numbers():
+    given = dict(constant=(1.0, 0.1), curves=(0.25, 0.0))
+    explained = "Share of the differences between the labels that is explained: "
+    for measure in ("1 - R²", "1 - D²"):
+        told = plain_numbers(made_up(measure, **given))
+        assert told == explained + "constant 0.0 %, curves 75.0 %."
+    assert plain_numbers(made_up("log-loss", **given)).endswith("constant 36.8 %, curves 77.9 %.")
+    assert plain_numbers(made_up("mean absolute error", **given)) == ""
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from .._core.atomic import write_atomically
 from .._core.svg import row_of
 from .compared import Compared
 from .picture import picture
-from .words import COLUMNS, about_loss, about_rows, cells, sentence
+from .words import COLUMNS, about_loss, about_rows, cells, plain_numbers, sentence
 
 NOTES = {
     "Held out": "Every loss is of rows that the model was not fitted to. All models were fitted to "
@@ -63,6 +63,7 @@ def write_page(compared: Compared, path: str | os.PathLike[str], title: str | No
         "title": escape(title),
         "rows": escape(about_rows(compared)),
         "sentence": escape(sentence(compared)),
+        "numbers": escape(plain_numbers(compared)),
         "figure": _figure(compared),
         "table": table_html(compared),
         "left_out": _left_out(compared),

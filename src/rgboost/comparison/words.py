@@ -131,6 +131,21 @@ ABOUT = {
 }
 
 
+def plain_numbers(compared: Compared) -> str:
+    """What the losses are in per cent, for those that know no losses; nothing of other measures."""
+    if compared.measure == LOG_LOSS:
+        what = "Probability that was given to what came true, on (geometric) average"
+        shares = [math.exp(-one.loss) for one in compared.models]
+    elif compared.measure in (R2, D2):
+        what = "Share of the differences between the labels that is explained"
+        shares = [max(1.0 - one.loss, 0.0) for one in compared.models]
+    else:
+        return ""
+    found = zip(compared.models, shares, strict=True)
+    told = [f"{one.name} {100.0 * share:.1f} %" for one, share in found]
+    return f"{what}: {', '.join(told)}."
+
+
 def as_lines(compared: Compared) -> list[str]:
     """All of it, as text."""
     rows = [[COLUMNS[0], compared.measure, *COLUMNS[2:]], *cells(compared)]

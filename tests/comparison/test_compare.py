@@ -16,7 +16,7 @@ from rgboost.comparison.entrants import our_entrants
 from rgboost.comparison.rows import read_rows, splits
 from rgboost.comparison.run import check_pairs
 from rgboost.learners import Stumps, Trees
-from rgboost.losses import Quantile
+from rgboost.losses import Logistic, Poisson, Quantile
 
 rng = np.random.default_rng(0)
 N = 240
@@ -203,6 +203,12 @@ class TestFolds:
         with pytest.raises(ValueError, match="groups has one group"):
             splits(self.rows(120, groups=np.zeros(120)), None, 0)
 
+    def test_few_groups_of_many_rows(self):
+        """A quarter of them would be too few groups to tell what is chance."""
+        for n_groups, count in [(39, 3), (40, 1), (2, 2)]:
+            rows = self.rows(20_000, groups=np.arange(20_000) % n_groups)
+            assert len(splits(rows, None, 0)) == count
+
     def test_rare_classes_are_fitted_and_not_held_out(self):
         y = np.array(["a", "b"] * 30 + ["rare"] * 2)
         rows = self.rows(62, y, kind=RGBMClassifier)
@@ -299,6 +305,15 @@ def test_settings_are_shared():
         assert given["monotone_constraints"] == {"age": 1}
         assert (given["n_jobs"], given["verbose"], given["callbacks"]) == (1, 0, None)
     assert found.measure == "mean Quantile(level=0.9) loss"
+
+
+@pytest.mark.parametrize("loss", [None, "poisson", "log_loss", Logistic(), Poisson()])
+def test_loss_tells_what_labels_are(loss):
+    y = np.arange(N) % 2
+    found = rgboost.compare(X, y, loss=loss, cv=FOLDS, pairs=[], estimator=None)
+    kind = type(found["curves"].estimator)
+    counts = "poisson" in str(loss).lower()
+    assert kind is (RGBMRegressor if counts else RGBMClassifier)
 
 
 def test_same_seed_same_losses():

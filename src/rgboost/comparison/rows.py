@@ -24,8 +24,9 @@ FEWEST_ROWS = 40
 FOLDS = ((5_000, 5), (20_000, 3))
 """Below so many rows, so many folds. Not a rule of a plan: that is of one fit, and knows no others.
 """
-PARTS_OF_MANY = 4
-"""Of more rows, one of so many parts is held out, once."""
+PARTS_OF_MANY, FEWEST_GROUPS = 4, 40
+"""Of more rows, one of so many parts is held out, once; but where fewer groups of rows than that
+stay together, a part of them tells too little, and folds go on."""
 
 
 @dataclass(frozen=True)
@@ -148,10 +149,9 @@ def default_folds(checked: TrainingRows) -> tuple[int, int | None]:
     n_rows, n_groups = len(checked.present), checked.n_groups
     if n_groups < 2:
         raise ValueError("groups has one group: give rows of at least two, which can be parted.")
-    folds = next((count for limit, count in FOLDS if n_rows < limit), None)
-    if folds is not None:
-        return min(folds, n_groups), None
-    return min(PARTS_OF_MANY, n_groups), 1
+    most = FOLDS[-1][1] if n_groups < FEWEST_GROUPS else None
+    folds = next((count for limit, count in FOLDS if n_rows < limit), most)
+    return (PARTS_OF_MANY, 1) if folds is None else (min(folds, n_groups), None)
 
 
 def without_rare(checked: TrainingRows, n_folds: int, classes: NDArray | None) -> TrainingRows:

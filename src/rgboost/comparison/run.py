@@ -17,6 +17,8 @@ from ..data.input import read_labels
 from ..data.input.task import task_of
 from ..estimators import RGBMClassifier, RGBMRegressor
 from ..learners import LearnerFamily
+from ..losses import Loss
+from ..losses.base import SYNONYMS
 from .compared import ComparedModel
 from .entrants import Constant, Entrant, Fitted, our_entrants, that_can_be_had
 from .measure import Measure
@@ -56,8 +58,8 @@ def compare(
         missing values.
     sample_weight : weights of the rows, for fits and for losses.
     estimator : `RGBMRegressor` or `RGBMClassifier` with the settings that all models share, such as
-        ``monotone_constraints``; not fitted here. Default: classes if y has texts, truth values or
-        at most ten different whole numbers, else regression.
+        ``monotone_constraints``; not fitted here. Default: by ``loss``; without one, classes if y
+        has texts, truth values or at most ten different whole numbers, else regression.
     loss : as that of the estimators; default: that of ``estimator``.
     pairs : how many pairs of features the models between curves and trees have: numbers, and
         ``"all"``. More than there are count as all.
@@ -65,7 +67,8 @@ def compare(
         defaults of their libraries, with the same loss. They have to be installed.
     cv : int, splitter, list of (train, test) rows, or None
         The folds, which hold out every row once. None: five below 5,000 rows, three below 20,000;
-        of more rows a quarter is held out once.
+        of more rows a quarter is held out once (or three folds, if there are less than forty
+        ``groups``).
     groups : the group of every row; those of a group stay in one fold. Standard errors are between
         groups then.
     offset : a known part of the score of every row; see `fit`.
@@ -148,9 +151,7 @@ def run_comparison(
 def _template(estimator: Any, y: Any, loss: Any, n_jobs: int | None, seed: int) -> Any:
     """The settings that all models share."""
     if estimator is None:
-        labels = np.asarray(read_labels(y, "y"))
-        kind = RGBMClassifier if task_of(labels)[0] == "classification" else RGBMRegressor
-        estimator = kind()
+        estimator = RGBMClassifier() if _are_classes(y, loss) else RGBMRegressor()
     elif not isinstance(estimator, RGBMRegressor | RGBMClassifier):
         raise TypeError(
             f"estimator={estimator!r} is none of ours; use RGBMRegressor(...) or "
@@ -168,6 +169,15 @@ def _template(estimator: Any, y: Any, loss: Any, n_jobs: int | None, seed: int) 
         given["random_state"] = seed
     found = type(estimator)(**estimator.get_params(deep=False))
     return found.set_params(**given, warm_start=False, callbacks=None, verbose=0)
+
+
+def _are_classes(y: Any, loss: Any) -> bool:
+    """Whether labels are classes: by the loss, if there is one."""
+    if isinstance(loss, Loss):
+        return loss.labels_are_classes
+    if loss is not None:
+        return SYNONYMS.get(loss, loss) in ("logistic", "exponential")
+    return task_of(np.asarray(read_labels(y, "y")))[0] == "classification"
 
 
 def check_pairs(pairs: Any) -> list[Any]:

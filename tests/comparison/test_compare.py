@@ -275,7 +275,7 @@ def test_models_that_cannot_be_had_are_left_out():
     found = rgboost.compare(X, Y, estimator=template, cv=FOLDS, pairs=[1])
     assert [one.name for one in found.models] == ["constant", "curves", "trees"]
     assert "max_iter is a number" in found.left_out["1 pair"]
-    assert "1 pair was left out: interactions=1 cannot be had here" in str(found)
+    assert "left out: 1 pair (cannot be had here: max_iter is a number" in str(found)
     assert template.get_params()["random_state"] is None
 
 

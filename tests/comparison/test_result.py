@@ -229,7 +229,7 @@ def test_names_are_no_markup(tmp_path):
     reader = read((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert f"What a readable model costs to predict {strange}" in reader.texts
     assert not {"b", "i", "u", "script"} & set(reader.tags)
-    assert "<b>5 pairs was left out: <u>why" in reader.texts
+    assert "left out: <b>5 pairs (<u>why)" in reader.texts
     found.page(tmp_path / "page.html", title="Mine {{rows}}")
     assert "Mine {{rows}}" in read((tmp_path / "page.html").read_text("utf-8")).texts
 
@@ -254,6 +254,14 @@ def test_display(found):
     again = found.plot(plt.figure().subplots())
     assert again.figure_ is not display.figure_
     plt.close("all")
+
+
+def test_who_is_left_out_for_one_reason():
+    models = made_up(curves=(0.3, 0.0), trees=(0.4, 0.1)).models
+    why = {"5 pairs": "no room.", "all pairs": "no room.", "trees": "no"}
+    found = Comparison(models, "log-loss", 90, 2, 90, 5, left_out=why)
+    told = "\n\nleft out: 5 pairs, all pairs (no room)\nleft out: trees (no)\n\n"
+    assert told in str(found)
 
 
 def test_only_a_constant():

@@ -146,6 +146,14 @@ def plain_numbers(compared: Compared) -> str:
     return f"{what}: {', '.join(told)}."
 
 
+def left_out(compared: Compared) -> list[str]:
+    """Who is left out, a line for each reason."""
+    names: dict[str, list[str]] = {}
+    for name, why in compared.left_out.items():
+        names.setdefault(why, []).append(name)
+    return [f"left out: {', '.join(those)} ({why.rstrip('.')})" for why, those in names.items()]
+
+
 def as_lines(compared: Compared) -> list[str]:
     """All of it, as text."""
     rows = [[COLUMNS[0], compared.measure, *COLUMNS[2:]], *cells(compared)]
@@ -157,5 +165,5 @@ def as_lines(compared: Compared) -> list[str]:
         ).rstrip()
         for row in rows
     ]
-    told = [f"{name} was left out: {why}" for name, why in compared.left_out.items()]
+    told = ["", *left_out(compared)] if compared.left_out else []
     return [about_rows(compared), "", *lines, *told, "", sentence(compared)]

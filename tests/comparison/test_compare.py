@@ -90,6 +90,10 @@ def test_table_is_that_of_fits_by_hand(case):
         off = WEIGHT / WEIGHT.sum() * (d - np.average(d, weights=WEIGHT))
         error = np.sqrt(N / (N - 1) * (off**2).sum())
         assert one.standard_error == pytest.approx(error, rel=1e-7, abs=1e-12)
+    between = losses["curves"] - losses["trees"]
+    off = WEIGHT / WEIGHT.sum() * (between - np.average(between, weights=WEIGHT))
+    error = found.error(found["curves"], found["trees"])
+    assert error == pytest.approx(np.sqrt(N / (N - 1) * (off**2).sum()), rel=1e-9)
     assert (found.n_rows, found.n_held_out, found.n_fits) == (N, N, 2)
     if "1 pair" in models:
         assert found["1 pair"].heat_maps == 1

@@ -21,6 +21,7 @@ class Comparison(Compared):
         heat maps, then by bytes; those that nobody can look through come last.
     best : the model with the smallest loss.
     smallest : the smallest model whose loss is within one standard error of the best.
+    smallest_readable : the same among those that can be looked through.
     table : a list of dicts, one for each model; `to_frame` makes a data frame of it.
     sentence : which model that is, and what it costs, in one sentence.
     measure : what the loss is called: ``1 - R²``, ``log-loss``, or a mean loss.

@@ -44,7 +44,7 @@ def sentence(compared: Compared) -> str:
             f"No model predicts these rows better than one answer for all of them, {loss}, by more "
             "than one standard error."
         )
-    close = compared.smallest_close
+    close = compared.smallest_close(compared.models)
     start = "The smallest model whose loss is within one standard error of the best"
     what = f"{size_in_words(chosen)}, and {loss}"
     if chosen is best:
@@ -57,10 +57,10 @@ def sentence(compared: Compared) -> str:
         found += f"smaller loss: {what}, {_above(chosen, digits)} above the best"
     if chosen.readable:
         return f"{found}."
-    nearest = min((one for one in compared.models if one.readable), key=lambda one: one.loss)
+    readable = compared.smallest_readable
     return (
-        f"{found}; of those that can be read, {nearest.name} comes closest: "
-        f"{size_in_words(nearest)}, and a loss {_above(nearest, digits)} above the best."
+        f"{found}; of those that can be read, by the same rule, it is {readable.name}: "
+        f"{size_in_words(readable)}, and a loss {_above(readable, digits)} above the best."
     )
 
 

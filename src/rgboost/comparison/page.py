@@ -32,8 +32,9 @@ NOTES = {
 
 
 def escape(text: str) -> str:
-    """A text that is no markup, and a measure that is not broken at the end of a line."""
-    return escape_markup(text).replace("1 - ", "1\u00a0-\u00a0")
+    """A text that is no markup; measures and per cents are not broken at the end of a line."""
+    found = escape_markup(text).replace("1 - ", "1\u00a0-\u00a0")
+    return found.replace(" %", "\u00a0%")
 
 
 def table_html(compared: Compared) -> str:

@@ -10,7 +10,7 @@ WIDTH, ROW, MIDDLE, ABOVE, BELOW = 330, 40, 26, 4, 30
 """Pixels; as wide as a phone, where letters are as large as they are meant to be."""
 
 
-MARKS = " ◂ the smallest that will do", " ◂ that can be read"
+MARKS = " ◂ the smallest that will do", " ◂ the smallest that can be read"
 
 
 def shown(compared: Compared) -> tuple[ComparedModel, ...]:

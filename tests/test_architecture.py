@@ -39,6 +39,7 @@ LAYERS = {
         verdicts page command""",
     "explain": """scale heat_map pictures shape_function pair_function global_explanation
         local_explanation page""",
+    "explain/page": "write data",
     "learners": "kernels credibility leaves base stumps dictionary pairs trees",
     "learners/stumps": """splits stump_statistics dense_stumps sparse_stumps mixed_splits
         mixed_stumps some_rows class_sums prepared_mixed family monotone""",

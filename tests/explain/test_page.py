@@ -240,7 +240,7 @@ def test_losses_go_on_with_pairs():
 
 
 def test_many_pairs_are_not_all_drawn(monkeypatch):
-    monkeypatch.setattr("rgboost.explain.page.PAIRS_MOST", 1)
+    monkeypatch.setattr("rgboost.explain.page.data.PAIRS_MOST", 1)
     model = with_pairs(None)
     data = page_data(model)
     assert (len(data["pairs"]), data["left_out_pairs"]) == (1, 2)

@@ -12,7 +12,8 @@ ROOT = Path(rgboost.__file__).parent
 
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
-        coordinate storage explain estimators warming plot theory experiments cli __main__""",
+        coordinate storage explain editing estimators warming plot theory experiments cli
+        __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
     "cli": "typed errors losses options files show commands app",
@@ -25,6 +26,7 @@ LAYERS = {
     "data/input": "labels names schema",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
+    "editing": "document",
     "engines": "problem curvature base direct leaves gram quadratic",
     "engines/direct": """equal_rows line_search step_length leaf_search newton_leaves loop
         few_rows_loop python_loss softmax_step softmax_loop outputs runs""",

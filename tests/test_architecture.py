@@ -12,8 +12,8 @@ ROOT = Path(rgboost.__file__).parent
 
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
-        coordinate storage explain editing estimators warming plot theory experiments cli
-        __main__""",
+        coordinate storage explain editing estimators warming plot theory experiments report
+        cli __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
     "cli": "typed errors losses options files show commands app",
@@ -53,6 +53,7 @@ LAYERS = {
     "model": """path category_tables ladders pair_scores pair_tables stump_model
         trees dictionary_model class_model mixed coverage with_pairs""",
     "plot": "style room importances learning_curve shape_functions interactions waterfall",
+    "report": "judged performance levels exact page",
     "selection": "layout rules always thresholds weighted",
     "statistics": """base rows class_rows whole_gram counted_gram slots side_by_side memory
         classes in_memory folded_rows pieces work_file chunks""",

@@ -83,6 +83,8 @@ def _feature(shape: ShapeFunction, importance: float) -> dict[str, Any]:
         "importance": rounded(importance),
         "range": rounded_list(shape.plot_range),
         "cuts": rounded_list(shape.cuts),
+        "kept": kept.tolist() if shape.categories is not None else None,
+        "n_bins": len(shape.values),
         "values": [rounded_list(one) for one in np.atleast_2d(shape.values[kept].T)],
         "weights": rounded_list(shape.weights[kept]),
         "missing": rounded_list(np.atleast_1d(shape.missing)) if shape.missing_weight > 0 else None,

@@ -5,46 +5,48 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
 from ..._core.atomic import write_atomically
 
-DRAWING = ("draw", "curves", "maps", "page")
-"""Scripts of every page, in their order."""
+SCRIPTS = ("draw", "curves", "maps", "page")
+"""The scripts of every page, in their order."""
+
+PLACES = ("before", "between", "above", "after")
+"""Where sections can be put in: before and after the importances, above the functions, and last."""
 
 
 def write_html(
     path: str | os.PathLike[str],
     title: str,
     data: Mapping[str, Any],
-    scripts: Sequence[str] = DRAWING,
-    styles: Sequence[str] = ("style",),
-    sections: Mapping[str, Sequence[str]] | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> None:
-    """Put a page together from its assets, and write it.
+    """Put a page together and write it.
 
-    ``scripts``, ``styles`` and ``sections`` are names of files in ``assets``; sections by the place
-    in ``page.html`` where they go.
+    ``more`` has texts for pages that show more than the model: rules of ``style``, ``scripts``,
+    which come last, and sections for `PLACES`.
     """
-    text = _asset("page.html")
-    for place in ("before", "between", "above"):
-        found = [_asset(f"{name}.html") for name in (sections or {}).get(place, ())]
-        text = text.replace(f"{{{{{place}}}}}\n", "".join(found))
+    more = more or {}
     parts = {
-        "style": "".join(_asset(f"{name}.css") for name in styles),
-        "scripts": "\n".join(_asset(f"{name}.js") for name in scripts),
+        "style": read_asset(__package__, "style.css") + more.get("style", ""),
+        **{place: more.get(place, "") for place in PLACES},
+        "scripts": "\n".join(read_asset(__package__, f"{name}.js") for name in SCRIPTS)
+        + more.get("scripts", ""),
         "title": html.escape(title),
         "data": script_json(data),  # last: a name of a feature may look like a placeholder
     }
+    text = read_asset(__package__, "page.html")
     for place, part in parts.items():
         text = text.replace(f"{{{{{place}}}}}", part)
     write_atomically(path, [text.encode(errors="replace")])
 
 
-def _asset(name: str) -> str:
-    return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
+def read_asset(package: str, name: str) -> str:
+    """A file of a package's folder ``assets``."""
+    return files(package).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def script_json(data: Mapping[str, Any]) -> str:

@@ -1,5 +1,8 @@
+/* A curve is drawn into a node. What comes back says where: ``spots`` are its bins along ``along``, from
+   and to in the units of the drawing; ``amount`` is the scale of its values, along the other axis. */
+
 /* A row for each category: its values as bars from zero, the weight of its rows as the shade behind. */
-function drawCategories(card, shape, limits) {
+function drawCategories(card, shape, limits, range) {
   const names = [...shape.categories], rows = names.map((_, k) => shape.values.map(v => v[k]));
   const weights = [...shape.weights];
   if (shape.missing) { names.push("missing"); rows.push(shape.missing); weights.push(shape.missing_weight); }
@@ -7,7 +10,7 @@ function drawCategories(card, shape, limits) {
   box.bottom = box.top + tall * names.length; box.label = box.bottom + 14;
   const svg = draw("svg", card, {viewBox: "0 0 360 " + (box.label + 6), role: "img"});
   svg.setAttribute("aria-label", "values of the categories of " + shape.name);
-  const [low, high] = span(shape, limits), x = scale(low, high, box.left, box.right);
+  const [low, high] = range || span(shape, limits), x = scale(low, high, box.left, box.right);
   const says = make("div", card, "", {className: "says"});
   const most = Math.max(...weights) || 1;
   for (const t of ticks(low, high, 4))
@@ -28,16 +31,19 @@ function drawCategories(card, shape, limits) {
   draw("line", svg, {class: "zero", x1: x(0), x2: x(0), y1: box.top, y2: box.bottom});
   if (shape.left_out) make("div", card, shape.left_out + " lighter categories are not drawn", {className: "says"});
   svg.addEventListener("pointerleave", () => { says.textContent = ""; });
+  const spots = names.map((words, k) => ({words, bin: k < shape.kept.length ? shape.kept[k] : shape.n_bins,
+    from: box.top + tall * k, to: box.top + tall * (k + 1)}));
+  return {svg, says, along: "y", spots, amount: x, range: [low, high], box};
 }
 
-function drawShape(card, shape, limits) {
-  if (shape.categories) return drawCategories(card, shape, limits);
+function drawShape(card, shape, limits, range) {
+  if (shape.categories) return drawCategories(card, shape, limits, range);
   const box = {left: 46, right: shape.missing ? 312 : 352, top: 8, bottom: 150, base: 196, label: 210};
   const svg = draw("svg", card, {viewBox: "0 0 360 214", role: "img"});
   svg.setAttribute("aria-label", "shape function of " + shape.name);
   const [low, high] = shape.range;
   const x = scale(low, high, box.left, box.right);
-  const [bottom, top] = span(shape, limits);
+  const [bottom, top] = range || span(shape, limits);
   const y = scale(bottom, top, box.bottom, box.top);
   frame(svg, x, y, box, ticks(low, high, shape.missing ? 4 : 5), ticks(bottom, top, 4));
   draw("line", svg, {class: "zero", x1: box.left, x2: box.right, y1: y(0), y2: y(0)});
@@ -61,7 +67,7 @@ function drawShape(card, shape, limits) {
     draw("path", svg, {class: "step " + colour(c), d: path});
   });
 
-  const says = make("div", card, "", {className: "says"});
+  const says = make("div", card, "", {className: "says"}), spots = [];
   shape.weights.forEach((weight, k) => {
     const hit = draw("rect", svg, {class: "hit", x: x(edges[k]), y: box.top,
       width: Math.max(0.5, x(edges[k + 1]) - x(edges[k])), height: box.base - box.top});
@@ -70,6 +76,7 @@ function drawShape(card, shape, limits) {
     const where = [from, to].filter(Boolean).join(", ") || "everywhere";
     tell(hit, says, where + ": " + signed(shape.values.map(v => v[k])) +
       ", weight of the rows " + short(weight));
+    spots.push({bin: k, words: where, from: x(edges[k]), to: x(edges[k + 1])});
   });
   if (shape.missing) {
     shape.missing.forEach((value, c) =>
@@ -77,6 +84,8 @@ function drawShape(card, shape, limits) {
     draw("text", svg, {x: 338, y: box.label, "text-anchor": "middle"}, "missing");
     tell(draw("rect", svg, {class: "hit", x: 318, y: box.top, width: 40, height: box.base - box.top}),
       says, "missing: " + signed(shape.missing) + ", weight of the rows " + short(shape.missing_weight));
+    spots.push({bin: shape.n_bins, words: "missing", from: 320, to: 356});
   }
   svg.addEventListener("pointerleave", () => { says.textContent = ""; });
+  return {svg, says, along: "x", spots, amount: y, range: [bottom, top], box, place: x};
 }

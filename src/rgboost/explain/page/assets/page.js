@@ -73,22 +73,28 @@ const cards = terms.map((shape, rank) => {
   const header = make("header", card);
   make("span", header, shape.name, {className: "name", title: shape.name});
   make("span", header, percent(shape.importance), {className: "share"});
-  return {card, shape, rank, drawn: false, key: shape.name.toLowerCase()};
+  const plot = make("div", card, undefined, {className: "plot"});
+  return {card, plot, shape, rank, drawn: false, key: shape.name.toLowerCase()};
 });
-function drawTerm(entry) {
-  if (!entry.shape.axes) return drawShape(entry.card, entry.shape, limits);
-  const choice = data.classes && (entry.card.querySelector("select") || chooseClass(entry.card, entry));
-  drawPair(entry.card, entry.shape, limits, choice ? Number(choice.value) : 0);
+/* Functions that are told when a term was drawn. */
+const whenDrawn = [];
+function drawTerm(entry, frame) {
+  entry.drawn = true;
+  if (!entry.shape.axes) {
+    entry.plot.replaceChildren();
+    entry.drawing = drawShape(entry.plot, entry.shape, limits, frame);
+  } else {
+    const choice = data.classes && (entry.plot.querySelector("select") || chooseClass(entry.plot, entry));
+    drawPair(entry.plot, entry.shape, limits, choice ? Number(choice.value) : 0);
+  }
+  for (const told of whenDrawn) told(entry);
 }
 const byCard = new Map(cards.map(entry => [entry.card, entry]));
 /* Only what comes into view is drawn, so that thousands of features open at once. */
 const watcher = new IntersectionObserver(found => {
   for (const one of found) {
     const entry = byCard.get(one.target);
-    if (one.isIntersecting && !entry.drawn) {
-      entry.drawn = true;
-      drawTerm(entry);
-    }
+    if (one.isIntersecting && !entry.drawn) drawTerm(entry);
   }
 }, {rootMargin: "400px"});
 
@@ -114,13 +120,16 @@ for (const box of ["same", "whole"]) $(box).addEventListener("change", () => {
   limits = $("same").checked ? all : null;
   for (const entry of cards) {
     entry.drawn = false;
-    entry.card.querySelectorAll("svg, canvas, .says").forEach(node => node.remove());
+    entry.plot.querySelectorAll("svg, canvas, .says").forEach(node => node.remove());
   }
   arrange();
 });
 window.addEventListener("hashchange", () => {
   const target = document.getElementById(location.hash.slice(1));
   if (!target) { $("search").value = ""; arrange(); document.getElementById(location.hash.slice(1))?.scrollIntoView(); }
+});
+window.addEventListener("beforeprint", () => {
+  for (const entry of cards) if (!entry.drawn && entry.card.isConnected) drawTerm(entry);
 });
 const wish = new URLSearchParams(location.search).get("q");
 if (wish) $("search").value = wish;

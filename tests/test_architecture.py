@@ -17,8 +17,8 @@ LAYERS = {
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
     "cli": "typed errors losses options files show commands app",
-    "cli/commands": "bench explain fit info predict reproduce theory warm_up",
-    "cli/files": "models numbers predictions task tables columns training",
+    "cli/commands": "bench edit explain fit info predict reproduce theory warm_up",
+    "cli/files": "models numbers predictions task tables columns labelled training",
     "cli/show": "output progress passes summary",
     "data": """input readers chunks cuts sorting sparse_columns binning mixed_bins coarse cache
         datasets""",
@@ -26,7 +26,7 @@ LAYERS = {
     "data/input": "labels names schema",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
-    "editing": "document",
+    "editing": "document terms operations whole apply editor",
     "engines": "problem curvature base direct leaves gram quadratic",
     "engines/direct": """equal_rows line_search step_length leaf_search newton_leaves loop
         few_rows_loop python_loss softmax_step softmax_loop outputs runs""",
@@ -34,8 +34,9 @@ LAYERS = {
     "engines/gram": "search loop class_search class_loop family gram_rows runs",
     "engines/quadratic": "runs class_runs",
     "estimators": """documents habits routing class_weight rows held_out carry_out pairs chunked
-        new_rows fitted_model convergence base classifier regressor loading""",
+        new_rows fitted_model fitted convergence base classifier regressor loading""",
     "estimators/chunked": "given refuse tally labels columns survey rows",
+    "estimators/fitted": "labelled refit edits",
     "estimators/pairs": "rows judge stage",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
@@ -51,7 +52,7 @@ LAYERS = {
         exponential softmax logistic poisson gamma tweedie ridged""",
     "losses/conjugates": "base closed_forms ridged logistic",
     "model": """path category_tables ladders pair_scores pair_tables stump_model
-        trees dictionary_model class_model mixed coverage with_pairs""",
+        trees dictionary_model class_model mixed coverage history with_pairs""",
     "plot": "style room importances learning_curve shape_functions interactions waterfall",
     "report": "judged performance levels exact page",
     "selection": "layout rules always thresholds weighted",

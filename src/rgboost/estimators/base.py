@@ -28,6 +28,7 @@ from .chunked import ChunkedRows, chunked_rows, in_pieces, refuse_early
 from .chunked.labels import Labels
 from .convergence import warn_if_unfinished
 from .documents import FIT
+from .fitted import EditsMixin
 from .fitted_model import FittedModelMixin
 from .habits import explain_unknown, names_ours
 from .held_out import TrainingRows
@@ -48,7 +49,7 @@ class _Given(NamedTuple):
     offset_val: Any
 
 
-class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
+class BaseRGBM(NewRowsMixin, FittedModelMixin, EditsMixin, RoutesGroupsMixin, BaseEstimator):
     """Parameters, the fit of a score, and the score of new rows."""
 
     input_: InputSchema
@@ -329,7 +330,7 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
             told = job.rows.close()
         job.plan.events += told
         boosted = done.boosted
-        for name in ("cv_loss_", "pair_scores_", "pair_trace_"):
+        for name in ("cv_loss_", "pair_scores_", "pair_trace_", "edits_"):
             self.__dict__.pop(name, None)
         if done.cv_loss is not None:
             self.cv_loss_ = done.cv_loss
@@ -375,8 +376,8 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         if state is None and hasattr(self, "model_"):
             warnings.warn(
                 "warm_start=True finds nothing to go on from, and this fit begins anew: the model "
-                "was fitted with warm_start=False, interrupted, or loaded from a file of save(). "
-                "Set warm_start=True before the first fit, and store the model by pickle.",
+                "was fitted with warm_start=False, interrupted, edited, or loaded from a file of "
+                "save(). Set warm_start=True before the first fit, and store the model by pickle.",
                 stacklevel=4,
             )
         return state

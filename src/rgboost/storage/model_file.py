@@ -20,6 +20,7 @@ from ..data.cuts import MOST_BINS
 from ..data.input import InputSchema
 from ..losses import Loss
 from ..model import ClassStumpModel, Coverage, StumpModel, TreesModel
+from ..model.history import History
 from ..training import Trace
 from ..training.plan import Plan
 from .container import read_container, write_container
@@ -105,6 +106,7 @@ FITTED: dict[str, Fitted] = {
     "plan_": Fitted(is_a(Plan), optional=True),
     "pair_scores_": Fitted(is_pair_scores, optional=True),
     "pair_trace_": Fitted(is_a(Trace), optional=True),
+    "edits_": Fitted(is_a(History), optional=True),
 }
 
 
@@ -195,7 +197,7 @@ def _check_fitted(fitted: Mapping[str, Any]) -> None:
         require(FITTED[name].is_valid(value), f"fitted.{name}")
     none = isinstance(fitted["model_"], TreesModel)
     require((fitted["coverage_"] is None) == none, "fitted.coverage_")
-    for name in ("input_", "model_", "trace_", "coverage_", "pair_trace_"):  # rely on earlier ones
+    for name in ("input_", "model_", "trace_", "coverage_", "pair_trace_", "edits_"):  # in order
         try:
             if fitted.get(name) is not None:
                 fitted[name].check_stored(_about(name, fitted))

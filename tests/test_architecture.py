@@ -12,7 +12,7 @@ ROOT = Path(rgboost.__file__).parent
 
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
-        coordinate storage explain estimators warming plot theory experiments cli __main__""",
+        coordinate storage explain export estimators warming plot theory experiments cli __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
     "cli": "typed errors losses options files show commands app",
@@ -37,6 +37,7 @@ LAYERS = {
     "estimators/pairs": "rows judge stage",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
+    "export": "terms extract document rebuild methods",
     "explain": """scale heat_map pictures shape_function pair_function global_explanation
         local_explanation page""",
     "learners": "kernels credibility leaves base stumps dictionary pairs trees",

@@ -55,8 +55,8 @@ def random_pair(cuts, codes, g, h, rng, n_classes=None):
 
 def add_pairs(estimator, X, functions, max_bins=12, rare=0.0):
     """A fitted estimator (with so many bins) whose model has pairs: ``functions`` by features,
-    ``"random"`` for tables of some steps. They are functions of bins, scaled from 0 to 1. Categories
-    that weigh less than ``rare`` share a bin, as they did in its fit."""
+    ``"random"`` for tables of some steps. They are functions of bins, scaled from 0 to 1.
+    Categories that weigh less than ``rare`` share a bin, as they did in its fit."""
     rows = estimator._check_rows(X)
     categorical = np.flatnonzero(estimator.input_.categorical)
     cuts, codes = cuts_and_codes(rows, categorical, max_bins, rare)

@@ -12,7 +12,8 @@ ROOT = Path(rgboost.__file__).parent
 
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
-        coordinate storage explain export estimators warming plot theory experiments cli __main__""",
+        coordinate storage explain export estimators warming plot theory experiments cli
+        __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
     "cli": "typed errors losses options files show commands app",

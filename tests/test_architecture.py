@@ -12,8 +12,8 @@ ROOT = Path(rgboost.__file__).parent
 
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
-        coordinate storage explain editing estimators warming plot theory experiments report
-        cli __main__""",
+        coordinate storage explain export editing estimators warming plot theory experiments
+        report cli __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
     "cli": "typed errors losses options files show commands app",
@@ -40,6 +40,7 @@ LAYERS = {
     "estimators/pairs": "rows judge stage",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
+    "export": "terms extract document rebuild methods",
     "explain": """scale heat_map pictures shape_function pair_function global_explanation
         local_explanation page""",
     "explain/page": "write data",

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from .._core.team import check_n_jobs
 from .._core.validation import check_count
 from ..data.input import InputSchema
+from ..export import ExportsMixin
 from ..learners import LearnerFamily, Stumps, Trees, constrained
 from ..learners.base import Additive
 from ..losses import Loss
@@ -49,7 +50,9 @@ class _Given(NamedTuple):
     offset_val: Any
 
 
-class BaseRGBM(NewRowsMixin, FittedModelMixin, EditsMixin, RoutesGroupsMixin, BaseEstimator):
+class BaseRGBM(
+    NewRowsMixin, FittedModelMixin, EditsMixin, ExportsMixin, RoutesGroupsMixin, BaseEstimator
+):
     """Parameters, the fit of a score, and the score of new rows."""
 
     input_: InputSchema

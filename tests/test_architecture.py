@@ -17,7 +17,7 @@ LAYERS = {
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
     "cli": "typed errors losses options files show commands app",
-    "cli/commands": "bench edit explain fit info predict reproduce theory warm_up",
+    "cli/commands": "bench edit explain fit info predict report reproduce theory warm_up",
     "cli/files": "models numbers predictions task tables columns labelled training",
     "cli/show": "output progress passes summary",
     "data": """input readers chunks cuts sorting sparse_columns binning mixed_bins coarse cache

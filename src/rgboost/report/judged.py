@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import column_or_1d
 
-from ..data.input import read_labels
-from ..estimators.rows import check_weight
+from ..estimators.fitted.labelled import labelled
 
 Vector = NDArray[np.float64]
 
@@ -29,77 +27,64 @@ class Judged:
     Attributes
     ----------
     X : the rows as a matrix; categories by their numbers.
-    labels : the labels as they were given.
-    score : the raw scores, with offsets.
+    labels : the labels.
     losses : the loss of each row: the model's own, or of classes the log-loss.
     weight : the weights of the rows; 1 without ``sample_weight``.
-    offset : the offsets as they were given, or None.
+    offset : the offsets, or None.
     """
 
     X: Any
     labels: NDArray
     predicted: Vector
     truth: Vector
-    score: Vector
     losses: Vector
     weight: Vector
     outputs: tuple[str, ...] | None
-    offset: Any = None
-
-    @property
-    def of_classes(self) -> bool:
-        return self.outputs is not None
+    offset: Vector | None
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether labels are classes."""
+        return self.outputs is not None
+
+    @property
+    def columns(self) -> range:
+        """K of them."""
+        return range(self.truth.shape[1])
 
 
 def judge(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> Judged:
     """Check the rows, and predict them."""
     if offset is None and getattr(model, "has_offset_", False):
         raise ValueError("the model was fitted with offsets; give those of these rows as offset.")
-    rows = model._check_rows(X)
-    labels = np.asarray(column_or_1d(read_labels(y, "y"), warn=True))
-    if rows.shape[0] != len(labels):
-        raise ValueError(
-            f"X has {rows.shape[0]} rows and y {len(labels)} labels; give one label for each row."
-        )
-    given = check_weight(sample_weight, len(labels), "sample_weight")
-    weight = np.ones(len(labels)) if given is None else given
-    score = model._score(X, offset)
-    found: Any = dict(X=rows, labels=labels, score=score, weight=weight, offset=offset)
+    rows = labelled(model, X, y, sample_weight, offset)
+    score = model.model_.score(rows.X)
+    score = score if rows.offset is None else score + rows.offset
+    weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
     if hasattr(model, "classes_"):
-        return _of_classes(model, found)
-    numbers = labels.astype(np.float64)
-    if not np.isfinite(numbers).all():
-        raise ValueError("y has labels that are not finite numbers; leave out these rows.")
-    model.loss_.check_labels(numbers)
-    return Judged(
-        **found,
-        predicted=model.loss_.inverse_link(score)[:, None],
-        truth=numbers[:, None],
-        losses=model.loss_.value(numbers, score),
-        outputs=None,
-    )
+        return _of_classes(model, rows, score, weight)
+    predicted, losses = model.loss_.inverse_link(score), model.loss_.value(rows.y, score)
+    labels, means = rows.y[:, None], predicted[:, None]
+    return Judged(rows.X, rows.y, means, labels, losses, weight, None, rows.offset)
 
 
-def _of_classes(model: Any, found: dict[str, Any]) -> Judged:
-    labels, classes = found["labels"], model.classes_
-    unknown = [label for label in np.unique(labels).tolist() if label not in set(classes.tolist())]
-    if unknown:
-        raise ValueError(
-            f"y has the class {unknown[0]!r}, and the model knows {classes.tolist()}; leave out "
-            "its rows, or check that the labels are written as they were for fit."
-        )
-    probabilities = model._probabilities(found["score"])
-    codes = model._class_codes(labels)
-    truth = (codes[:, None] == np.arange(len(classes))).astype(np.float64)
-    own = probabilities[np.arange(len(codes)), codes]
-    shown = slice(1, None) if len(classes) == 2 else slice(None)
+def _of_classes(model: Any, rows: Any, score: Vector, weight: Vector) -> Judged:
+    two = len(model.classes_) == 2
+    codes = (rows.y > 0 if two else rows.y).astype(np.intp)
+    truth = (codes[:, None] == np.arange(len(model.classes_))).astype(np.float64)
+    predicted = model._probabilities(score)
+    own = predicted[np.arange(len(codes)), codes]
+    shown = slice(1, None) if two else slice(None)
     return Judged(
-        **found,
-        predicted=probabilities[:, shown],
+        X=rows.X,
+        labels=model.classes_[codes],
+        predicted=predicted[:, shown],
         truth=truth[:, shown],
         losses=-np.log(np.maximum(own, _LEAST)),
-        outputs=tuple(str(label) for label in classes[shown].tolist()),
+        weight=weight,
+        outputs=tuple(str(label) for label in model.classes_[shown].tolist()),
+        offset=rows.offset,
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.input.labels import missing_objects
 from ..explain.page.data import rounded, rounded_list
 from .judged import Judged
 from .performance import NORMAL
@@ -58,8 +59,8 @@ def _level(judged: Judged, rows: NDArray[np.bool_], text: str) -> dict[str, Any]
 
 def levels_of(values: NDArray) -> tuple[NDArray[np.int64], list[str]]:
     """The number of every row's level, and the levels in words, missing values last."""
-    missing = np.array([v is None or v != v for v in values.tolist()], bool)
     numbers = values.dtype.kind in "iuf"
+    missing = np.isnan(values) if numbers else missing_objects(values.astype(object))
     known = values[~missing] if numbers else values[~missing].astype(str)
     found, codes = np.unique(known, return_inverse=True)
     if numbers and len(found) > NUMBERS_MOST:

@@ -13,6 +13,7 @@ from ..editing import FORMAT, VERSION, checksum
 from ..explain.page import page_data
 from ..explain.page.data import rounded, rounded_list
 from ..explain.page.write import read_asset, write_html
+from ..export.extract import extract
 from ..training.plan.report import shown
 from .exact import Inputs, exact_tables
 from .judged import Judged, judge
@@ -94,12 +95,13 @@ def report_data(
     """What the report shows, as plain values."""
     data = page_data(model)
     judged = judge(model, X, y, sample_weight, offset)
-    inputs = Inputs(model.explain_global(), model.input_.labels)
+    terms = extract(model)
+    inputs = Inputs(model, terms)
     data["plan"] = plan_data(model)
     data["performance"] = performance(judged, model)
     data["levels"] = None if by is None else by_levels(judged, *column_of(X, by))
-    data["model"] = exact_tables(model, inputs)
-    data["inputs"] = inputs.to_dict(judged.X)
+    data["model"] = exact_tables(terms, inputs)
+    data["inputs"] = inputs.to_list(judged.X)
     data["rows"] = _rows(judged, inputs, rows)
     classes = getattr(model, "classes_", None)
     data["class_names"] = None if classes is None else [str(label) for label in classes.tolist()]

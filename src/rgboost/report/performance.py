@@ -33,15 +33,11 @@ def performance(judged: Judged, model: Any) -> dict[str, Any]:
         "rows": len(judged),
         "measures": _of_classes(judged) if judged.of_classes else _of_numbers(judged, model),
         "outputs": None if judged.outputs is None else list(judged.outputs),
-        "calibration": [] if quantile else [calibration(judged, k) for k in _columns(judged)],
-        "lift": lift(judged) if judged.of_classes and len(_columns(judged)) == 1 else None,
+        "calibration": [] if quantile else [calibration(judged, k) for k in judged.columns],
+        "lift": lift(judged) if judged.of_classes and len(judged.columns) == 1 else None,
         "residuals": None if judged.of_classes else residuals(judged),
-        "classes": _by_class(judged) if len(_columns(judged)) > 1 else None,
+        "classes": _by_class(judged) if len(judged.columns) > 1 else None,
     }
-
-
-def _columns(judged: Judged) -> range:
-    return range(judged.predicted.shape[1])
 
 
 def _measure(name: str, value: float, constant: float | None, better: str) -> dict[str, Any]:
@@ -64,10 +60,11 @@ def _of_numbers(judged: Judged, model: Any) -> list[dict[str, Any]]:
         share = np.average(y <= predicted, weights=w)
         found.append(_measure("share of rows at or below their prediction", share, None, ""))
     if not loss.quadratic:
-        offset = None if judged.offset is None else np.asarray(judged.offset, np.float64)
-        start = loss.best_constant(y, w, offset) + (0.0 if offset is None else offset)
-        constant = np.average(loss.value(y, np.broadcast_to(start, y.shape)), weights=w)
-        own = np.average(judged.losses, weights=w)
+        offset = np.zeros(len(y)) if judged.offset is None else judged.offset
+        start = loss.best_constant(y, w, judged.offset) + offset
+        own, constant = (
+            np.average(loss_of, weights=w) for loss_of in (judged.losses, loss.value(y, start))
+        )
         found.append(_measure(f"mean loss, {loss!r}", own, constant, "down"))
     return found
 

@@ -36,8 +36,7 @@ const EXPONENT_MOST = 700;
 const LINKS = {
   identity: f => [f[0]],
   log: f => [Math.exp(Math.max(-EXPONENT_MOST, Math.min(EXPONENT_MOST, f[0])))],
-  logit: f => sigmoid(f[0]),
-  "half logit": f => sigmoid(2 * f[0]),
+  logistic: (f, scale) => sigmoid(scale * f[0]),
   softmax: f => {
     const most = Math.max(...f), each = Array.from(f, one => Math.exp(one - most));
     const sum = each.reduce((a, b) => a + b, 0);
@@ -49,5 +48,5 @@ function sigmoid(f) {
   const e = Math.exp(-Math.abs(f)), small = e / (1 + e), large = 1 / (1 + e);
   return f > 0 ? [small, large] : [large, small];
 }
-/* A prediction, or the probabilities of all classes; null where the page does not know the link. */
-function predictionOf(model, score) { return model.link ? LINKS[model.link](score) : null; }
+/* A prediction, or the probabilities of all classes. */
+function predictionOf(model, score) { return LINKS[model.link.name](score, model.link.scale); }

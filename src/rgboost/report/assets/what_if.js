@@ -63,22 +63,19 @@ function inWords(i) {
 
 /* The prediction, and what every term adds to it. */
 const whenAnswered = [];
-let last = null;
 function answer() {
-  const {added, score} = evaluate(model, row), predicted = predictionOf(model, score);
-  const found = predicted || Array.from(score), told = $("prediction");
+  const {added, score} = evaluate(model, row), found = predictionOf(model, score), told = $("prediction");
   told.dataset.value = JSON.stringify(found);
   told.dataset.score = JSON.stringify(Array.from(score));
-  if (!predicted || !classes) headline(told, predicted ? "Prediction " : "Score ", figure(found[0], 6));
+  if (!classes) headline(told, "Prediction ", figure(found[0], 6));
   else {
     const best = found.length === 2 ? 1 : found.indexOf(Math.max(...found));
     headline(told, classes[best] + " ", percent(found[best]));
   }
   $("chances").replaceChildren();
-  if (predicted && found.length > 2) bars($("chances"), found.map((p, k) => [classes[k], p, percent(p)]), 0, 1);
+  if (found.length > 2) bars($("chances"), found.map((p, k) => [classes[k], p, percent(p)]), 0, 1);
   const c = score.length > 1 ? Number($("shown_class").value) : 0;
   showParts(added.map((values, k) => values[c] - model.terms[k].mean[c]), score[c], c);
-  last = {added, score};
   for (const tell of whenAnswered) tell();
 }
 function headline(node, name, value) {
@@ -97,7 +94,7 @@ function bars(parent, lines, low, high) {
   }
 }
 function showParts(parts, score, c) {
-  const place = $("parts"), logs = model.link === "log";
+  const place = $("parts"), logs = model.link.name === "log";
   const start = score - parts.reduce((a, b) => a + b, 0);
   const order = parts.map((_, k) => k).sort((a, b) => Math.abs(parts[b]) - Math.abs(parts[a]));
   const shown = order.slice(0, order.length > PARTS_MOST ? PARTS_MOST - 1 : PARTS_MOST);

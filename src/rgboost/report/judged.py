@@ -12,6 +12,8 @@ from ..estimators.fitted.labelled import labelled
 
 Vector = NDArray[np.float64]
 
+ROOT, LOG_LOSS = "root of the mean squared error", "log-loss"
+
 _LEAST = 1e-15
 """Probabilities below this count as so much: the logarithm of zero is no loss to show."""
 
@@ -29,6 +31,8 @@ class Judged:
     X : the rows as a matrix; categories by their numbers.
     labels : the labels.
     losses : the loss of each row: the model's own, or of classes the log-loss.
+    loss_name : what their mean is called. That of squared errors is told by its root, in the units
+        of the labels; see `mean_loss`.
     weight : the weights of the rows; 1 without ``sample_weight``.
     offset : the offsets, or None.
     """
@@ -38,6 +42,7 @@ class Judged:
     predicted: Vector
     truth: Vector
     losses: Vector
+    loss_name: str
     weight: Vector
     outputs: tuple[str, ...] | None
     offset: Vector | None
@@ -55,6 +60,14 @@ class Judged:
         """K of them."""
         return range(self.truth.shape[1])
 
+    def mean_loss(self, rows: Any = slice(None)) -> float:
+        """The mean loss of some rows."""
+        weight = self.weight[rows]
+        if self.loss_name != ROOT:
+            return float(np.average(self.losses[rows], weights=weight))
+        off = self.truth[rows, 0] - self.predicted[rows, 0]
+        return float(np.sqrt(np.average(off**2, weights=weight)))
+
 
 def judge(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> Judged:
     """Check the rows, and predict them."""
@@ -67,8 +80,17 @@ def judge(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> Judged
     if hasattr(model, "classes_"):
         return _of_classes(model, rows, score, weight)
     predicted, losses = model.loss_.inverse_link(score), model.loss_.value(rows.y, score)
-    labels, means = rows.y[:, None], predicted[:, None]
-    return Judged(rows.X, rows.y, means, labels, losses, weight, None, rows.offset)
+    return Judged(
+        X=rows.X,
+        labels=rows.y,
+        predicted=predicted[:, None],
+        truth=rows.y[:, None],
+        losses=losses,
+        loss_name=ROOT if model.loss_.quadratic else f"mean loss, {model.loss_!r}",
+        weight=weight,
+        outputs=None,
+        offset=rows.offset,
+    )
 
 
 def _of_classes(model: Any, rows: Any, score: Vector, weight: Vector) -> Judged:
@@ -84,6 +106,7 @@ def _of_classes(model: Any, rows: Any, score: Vector, weight: Vector) -> Judged:
         predicted=predicted[:, shown],
         truth=truth[:, shown],
         losses=-np.log(np.maximum(own, _LEAST)),
+        loss_name=LOG_LOSS,
         weight=weight,
         outputs=tuple(str(label) for label in model.classes_[shown].tolist()),
         offset=rows.offset,

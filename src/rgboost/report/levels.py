@@ -31,6 +31,7 @@ def by_levels(judged: Judged, name: str, values: Any) -> dict[str, Any]:
         )
     return {
         "name": name,
+        "loss_name": judged.loss_name,
         "all": _level(judged, np.ones(len(judged), bool), "all rows"),
         "levels": [_level(judged, codes == k, text) for k, text in enumerate(texts)],
     }
@@ -53,7 +54,7 @@ def _level(judged: Judged, rows: NDArray[np.bool_], text: str) -> dict[str, Any]
         "predicted": rounded_list(np.average(judged.predicted[rows], axis=0, weights=w)),
         "off": rounded_list(-mean),
         "error": rounded_list(NORMAL * error) if n > 1.0 else [None] * len(mean),
-        "loss": rounded(np.average(judged.losses[rows], weights=w)),
+        "loss": rounded(judged.mean_loss(rows)),
     }
 
 

@@ -116,7 +116,7 @@ def _rows(judged: Judged, inputs: Inputs, n: int) -> list[dict[str, Any]]:
     return [
         {
             "values": [None if np.isnan(x) else x for x in values],
-            "label": str(label),
+            "label": str(label) if judged.of_classes else rounded(label),
             "predicted": rounded_list(p),
             "loss": rounded(loss),
         }

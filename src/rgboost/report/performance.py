@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score, roc_auc_score
 
 from ..explain.page.data import rounded, rounded_list
-from .judged import Judged, Vector
+from .judged import LOG_LOSS, ROOT, Judged, Vector
 
 BINS_OF_CLASSES, BINS_OF_NUMBERS = 10, 20
 """Calibration is looked at in so many groups of rows with similar predictions..."""
@@ -53,7 +53,7 @@ def _of_numbers(judged: Judged, model: Any) -> list[dict[str, Any]]:
     if len(y) > 1 and (y != y[0]).any():
         found.append(_measure("R²", r2_score(y, predicted, sample_weight=w), 0.0, "up"))
     own, constant = (mean_squared_error(y, p, sample_weight=w) ** 0.5 for p in (predicted, mean))
-    found.append(_measure("root of the mean squared error", own, constant, "down"))
+    found.append(_measure(ROOT, own, constant, "down"))
     own, constant = (mean_absolute_error(y, p, sample_weight=w) for p in (predicted, mean))
     found.append(_measure("mean absolute error", own, constant, "down"))
     if loss.quantile_leaves:
@@ -62,10 +62,8 @@ def _of_numbers(judged: Judged, model: Any) -> list[dict[str, Any]]:
     if not loss.quadratic:
         offset = np.zeros(len(y)) if judged.offset is None else judged.offset
         start = loss.best_constant(y, w, judged.offset) + offset
-        own, constant = (
-            np.average(loss_of, weights=w) for loss_of in (judged.losses, loss.value(y, start))
-        )
-        found.append(_measure(f"mean loss, {loss!r}", own, constant, "down"))
+        constant = np.average(loss.value(y, start), weights=w)
+        found.append(_measure(judged.loss_name, judged.mean_loss(), constant, "down"))
     return found
 
 
@@ -77,11 +75,10 @@ def _of_classes(judged: Judged) -> list[dict[str, Any]]:
         shares = np.array([1.0 - shares[0], shares[0]])
     known = shares[shares > 0]
     hits = truth.argmax(axis=1) == predicted.argmax(axis=1)
-    loss = np.average(judged.losses, weights=w)
     squares = np.average(((truth - predicted) ** 2).sum(axis=1), weights=w)
     half = 0.5 if judged.truth.shape[1] == 1 else 1.0
     found = [
-        _measure("log-loss", loss, -(known * np.log(known)).sum(), "down"),
+        _measure(LOG_LOSS, judged.mean_loss(), -(known * np.log(known)).sum(), "down"),
         _measure("accuracy", np.average(hits, weights=w), shares.max(), "up"),
         _measure("Brier score", half * squares, half * (1.0 - (shares**2).sum()), "down"),
     ]

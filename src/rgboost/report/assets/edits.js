@@ -253,6 +253,7 @@ function download() {
   link.remove();
 }
 
+document.querySelector(".tools").append($("now"));  // which stays in view
 $("download").addEventListener("click", download);
 $("undo_all").addEventListener("click", () => { for (const term of [...changes.keys()]) undo(term); });
 $("edit").addEventListener("click", () => {

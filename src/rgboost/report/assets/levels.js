@@ -12,13 +12,15 @@ if (data.levels) {
          (level.off[k] > 0 ? "+" : "") + figure(level.off[k], 3) +
          (level.error[k] === null ? "" : " ± " + figure(level.error[k], 2)), level.loss]);
     const body = fillTable(table, [found.name, "rows", "of all", what, "mean prediction",
-      "predicted less found", names ? "log-loss" : "mean loss"], rows);
+      "predicted less found", found.loss_name.split(",")[0]], rows);
     body.lastElementChild.className = "all";
-    found.levels.forEach((level, i) => {
-      if (level.loss === null || level.error[k] === null) return;
-      if (Math.abs(level.off[k]) > level.error[k]) body.children[i].children[5].className = "number marked";
-      else body.children[i].children[5].className = "number";
+    let marks = 0;
+    [...found.levels, found.all].forEach((level, i) => {
+      const far = level.loss !== null && level.error[k] !== null && Math.abs(level.off[k]) > level.error[k];
+      body.children[i].children[5].className = "number" + (far ? " marked" : "");
+      marks += far;
     });
-    make("p", place, "Marked: zero is outside of the interval.", {className: "faint"});
+    table.tHead.rows[0].children[5].className = "number";
+    if (marks) make("p", place, "Marked: zero is outside of the interval.", {className: "faint"});
   });
 }

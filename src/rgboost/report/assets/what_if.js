@@ -67,10 +67,11 @@ function answer() {
   const {added, score} = evaluate(model, row), found = predictionOf(model, score), told = $("prediction");
   told.dataset.value = JSON.stringify(found);
   told.dataset.score = JSON.stringify(Array.from(score));
-  if (!classes) headline(told, "Prediction ", figure(found[0], 6));
+  if (!classes) headline(told, "Prediction: ", figure(found[0], 6));
   else {
     const best = found.length === 2 ? 1 : found.indexOf(Math.max(...found));
-    headline(told, classes[best] + " ", percent(found[best]));
+    headline(told, "Class " + classes[best] + ": ", percent(found[best]));
+    if (found.length > 2 && !data.chosen_class) $("shown_class").value = best;
   }
   $("chances").replaceChildren();
   if (found.length > 2) bars($("chances"), found.map((p, k) => [classes[k], p, percent(p)]), 0, 1);
@@ -93,28 +94,32 @@ function bars(parent, lines, low, high) {
     make("div", parent, text, {className: "amount"});
   }
 }
+function termInWords(inputs) {
+  return inputs.map(i => data.inputs[i].name + (inputs.length > 1 ? "" : " = " + inWords(i))).join(" x ");
+}
 function showParts(parts, score, c) {
   const place = $("parts"), logs = model.link.name === "log";
   const start = score - parts.reduce((a, b) => a + b, 0);
   const order = parts.map((_, k) => k).sort((a, b) => Math.abs(parts[b]) - Math.abs(parts[a]));
   const shown = order.slice(0, order.length > PARTS_MOST ? PARTS_MOST - 1 : PARTS_MOST);
-  const lines = shown.map(k => [model.terms[k].inputs.map(i => data.inputs[i].name + " = " + inWords(i)).join(", "), parts[k]]);
+  const lines = shown.map(k => [termInWords(model.terms[k].inputs), parts[k]]);
   if (shown.length < order.length)
     lines.push([order.length - shown.length + " others", order.slice(shown.length).reduce((a, k) => a + parts[k], 0)]);
   const said = v => (v > 0 ? "+" : "") + figure(v, 3) + (logs ? " (× " + figure(Math.exp(v), 3) + ")" : "");
   const values = lines.map(line => line[1]);
   place.replaceChildren();
   const scaleName = data.classes ? data.scale.replace(" of each class", "") + " of class " + data.classes[c] : data.scale;
-  make("p", place, "From the mean " + scaleName + ", " + figure(start), {className: "whole faint"});
+  const also = f => logs ? " (" + figure(Math.exp(f)) + ")" : "";
+  make("p", place, "From the mean " + scaleName + ", " + figure(start) + also(start), {className: "whole faint"});
   bars(place, lines.map(([name, v]) => [name, v, said(v)]), Math.min(0, ...values), Math.max(0, ...values));
-  make("p", place, "to " + figure(score, 6), {className: "whole faint"});
+  make("p", place, "to " + figure(score, 6) + also(score), {className: "whole faint"});
 }
 
 {
   if (data.classes) {
     $("which").hidden = false;
     data.classes.forEach((name, k) => make("option", $("shown_class"), name, {value: k}));
-    $("shown_class").addEventListener("change", answer);
+    $("shown_class").addEventListener("change", () => { data.chosen_class = true; answer(); });
   }
   const others = data.inputs.length - FIELDS_FIRST;
   if (others > 0) {

@@ -54,6 +54,7 @@ function prepare(entry) {
   plot.setAttribute("role", "slider");
   plot.setAttribute("aria-label", "curve of " + entry.shape.name + ", choose and move its steps");
   plot.setAttribute("aria-orientation", drawing.along === "x" ? "vertical" : "horizontal");
+  if (!entry.told || !entry.told.isConnected) entry.told = make("div", plot, "", {className: "says told"});
   describe(entry);
 }
 function describe(entry) {
@@ -65,14 +66,14 @@ function describe(entry) {
   plot.setAttribute("aria-valuemax", short(drawing.range[1]));
   plot.setAttribute("aria-valuenow", short(value));
   plot.setAttribute("aria-valuetext", where + ": " + short(value));
-  if (mine) drawing.says.textContent = (b > a ? b - a + 1 + " steps, " : "") + where + ": " +
+  entry.told.textContent = !mine ? "" : "Chosen: " + (b > a ? b - a + 1 + " steps, " : "") + where + ": " +
     (data.classes ? data.classes[c] + " " : "") + (value > 0 ? "+" : "") + short(value);
 }
 /* Choose spots of a drawing. */
 function choose(entry, from, to, c) {
   const before = chosen;
   chosen = {entry, from, to, c: c ?? (before && before.entry === entry ? before.c : 0)};
-  if (before && before.entry !== entry && before.entry.over) mark(before.entry);
+  if (before && before.entry !== entry && before.entry.over) { mark(before.entry); describe(before.entry); }
   mark(entry);
   describe(entry);
 }
@@ -268,6 +269,7 @@ $("edit").addEventListener("click", () => {
     if (editing) prepare(entry);
     else {
       entry.plot.classList.remove("editable");
+      entry.told.remove();
       for (const name of ["tabindex", "role", "aria-orientation", "aria-valuemin", "aria-valuemax", "aria-valuenow", "aria-valuetext", "aria-label"])
         entry.plot.removeAttribute(name);
     }

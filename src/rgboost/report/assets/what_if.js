@@ -20,7 +20,7 @@ const fields = data.inputs.map((input, i) => {
       entry.setAttribute("list", list.id);
     } else entry.inputMode = "decimal";
   }
-  entry.addEventListener("input", () => { if (read(i)) answer(); });
+  for (const event of ["input", "change"]) entry.addEventListener(event, () => { if (read(i)) answer(); });
   return entry;
 });
 /* Take the value of a field into the row; false, and said so, if it is none. */

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-FLAGS = """--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic
-    --no-first-run --disable-background-networking --disable-component-update --disable-sync
-    --hide-scrollbars""".split()
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+    "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--hide-scrollbars",
+)  # fmt: skip
 WIDE, TALL = 1280, 900
 PATIENCE = 20.0
 """Seconds that a busy machine may take."""
@@ -142,9 +144,12 @@ class Page:
 
     def point(self, plot, x, y):
         """A place in the window, by the units of a drawing (360 wide)."""
-        return self.run("""const at = arguments[0].querySelector("svg, canvas").getBoundingClientRect();
-            const unit = at.width / 360;
-            return [at.left + arguments[1] * unit, at.top + arguments[2] * unit]""", plot, x, y)  # fmt: skip
+        left, top, wide = self.run(
+            """const at = arguments[0].querySelector("svg, canvas").getBoundingClientRect();
+            return [at.left, at.top, at.width]""",
+            plot,
+        )
+        return left + x * wide / 360, top + y * wide / 360
 
     def mouse(self, *moves):
         """Moves to points of the window; "down" and "up" press and release."""

@@ -1,4 +1,4 @@
-"""Curves are dragged, by mouse and by keyboard; what is downloaded makes the same model in Python."""
+"""Curves are dragged, by mouse and by keyboard; what is downloaded does the same in Python."""
 
 import json
 
@@ -75,14 +75,6 @@ def across(x):
     return LEFT + (RIGHT - LEFT) * x
 
 
-def height_of(page, plot, bin):
-    """Where a bin's value is drawn."""
-    return page.run(
-        "const entry = cards.find(one => one.plot === arguments[0]);"
-        "return amountOf(entry, entry.term.values, arguments[1], 0)", plot, bin,
-    )  # fmt: skip
-
-
 def test_a_step_is_dragged(editing):
     model, page = editing
     before = page.prediction()
@@ -102,6 +94,7 @@ def test_a_step_is_dragged(editing):
     moved = edit["value"] - old.values[first]
     assert page.prediction()[0] == pytest.approx(before[0] + moved, rel=1e-12)
     assert start == before
+    assert page.text("#to_edits") == "1 curve changed: review and download"
     assert page.text("#now") == "What if: " + page.text("#prediction")
     edited = same_as_python(page, model)
     new = edited.explain_global()["age"]
@@ -155,8 +148,11 @@ def test_classes_are_dragged_one_by_one(open_page, classes):
     page = open_page(path)
     page.press("#edit")
     plot = page.card("age")
-    spot = page.run("const entry = cards.find(one => one.plot === arguments[0]), s = entry.drawing.spots[3];"
-                    "return [(s.from + s.to) / 2, amountOf(entry, entry.term.values, 3, 1)]", plot)  # fmt: skip
+    spot = page.run(
+        """const entry = cards.find(one => one.plot === arguments[0]), {spots} = entry.drawing;
+        return [middle(spots[3]), amountOf(entry, entry.term.values, 3, 1)]""",
+        plot,
+    )
     page.drag(plot, spot, (spot[0], spot[1] - 8), (spot[0], spot[1] - 25))
     (edit,) = edits(page)
     assert (edit["class"], edit["bins"]) == (1, [3, 3])
@@ -204,7 +200,7 @@ def test_the_keyboard(editing):
 
 
 def test_changes_are_taken_back(editing):
-    model, page = editing
+    _, page = editing
     start = page.prediction()
     page.drag(page.card("age"), (across(0.5), 90), (across(0.5), 40))
     y = 6 + 15 * page.run("return data.inputs.find(i => i.name === 'kind').start") + 7
@@ -226,7 +222,7 @@ def test_changes_are_taken_back(editing):
 
 
 def test_every_change_needs_a_reason(editing):
-    model, page = editing
+    _, page = editing
     page.drag(page.card("age"), (across(0.5), 90), (across(0.5), 40))
     page.press("#download")
     assert "needs a reason" in page.text("#edit_fault")

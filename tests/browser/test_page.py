@@ -9,6 +9,7 @@ from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.explain.page import write_page
 from rgboost.report import write_report
 
+from ..explain.test_page import strange
 from ..pairs import add_pairs
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -101,22 +102,35 @@ def test_names_are_text(open_page, pages, name):
 def test_nothing_is_drawn_at_no_place(open_page, pages, name):
     page = open_page(pages / f"{name}.html")
     draw_all(page)
-    odd = page.run("""return [...document.querySelectorAll("svg *")].filter(node =>
-        [...node.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).map(n => n.outerHTML)""")  # fmt: skip
+    odd = page.run(
+        """const strange = node => [...node.attributes].some(a => /NaN|Infinity|undef/.test(a.value));
+        return [...document.querySelectorAll("svg *")].filter(strange).map(n => n.outerHTML)"""
+    )
     assert odd == []
     words = page.run("return document.querySelector('main').innerText")
     assert not any(word in words for word in ("NaN", "undefined", "null", "[object"))
 
 
-def test_curves_and_maps_answer_to_the_mouse(open_page, pages):
-    page = open_page(pages / "numbers.html")
-    for name in ("a", "kind", f"a x {HOSTILE}"):
-        plot = page.card(name)
+@pytest.mark.parametrize("name", ["numbers", "three", "model"])
+def test_curves_and_maps_answer_to_the_mouse(open_page, pages, name):
+    page = open_page(pages / f"{name}.html")
+    for term in (LONG, "kind", f"a x {HOSTILE}"):
+        plot = page.card(term)
+        says = plot.find_element("css selector", ".says")
         page.mouse(page.point(plot, 150, 20))
-        says = lambda plot=plot: page.run(
-            "return arguments[0].querySelector('.says').textContent", plot
-        )  # noqa: E731
-        page.wait(lambda says=says: "weight of the rows" in says())
+        page.wait(lambda says=says: "weight of the rows" in says.text)
+    choices = page.all(".card select.class")
+    assert len(choices) == (0 if name == "numbers" else page.run("return pairs.length"))
+
+
+def test_losses_that_are_no_numbers_leave_gaps(open_page, tmp_path):
+    path, loss = strange(tmp_path)
+    page = open_page(path)
+    assert "are not drawn" in page.text("#curve")
+    train = page.one("#curve .step").get_attribute("d")
+    assert [part.count(",") for part in train.split("M")[1:]] == [3, len(loss) - 5]
+    assert page.one("#curve .second").get_attribute("d") == ""
+    assert "log-odds of class low" in page.text("#formula")
 
 
 @pytest.mark.parametrize("name", list(LABELS))
@@ -139,13 +153,15 @@ def test_everything_has_a_name_for_screen_readers(open_page, pages):
         draw_all(page)
         if name != "model":
             page.press("#edit")
-        nameless = page.run("""return [...document.querySelectorAll("input, select, button, [role=img], [tabindex]")]
-            .filter(node => !node.labels?.length && !node.getAttribute("aria-label") && !node.textContent.trim())
-            .map(node => node.outerHTML)""")  # fmt: skip
-        assert nameless == []
-        assert page.all("[id]") and len(page.all("[id]")) == len(
-            {n.get_attribute("id") for n in page.all("[id]")}
+        nameless = page.run(
+            """const named = node => node.labels?.length || node.getAttribute("aria-label") ||
+              node.textContent.trim();
+            const all = document.querySelectorAll("input, select, button, [role=img], [tabindex]");
+            return [...all].filter(node => !named(node)).map(node => node.outerHTML)"""
         )
+        assert nameless == []
+        ids = page.run("return [...document.querySelectorAll('[id]')].map(node => node.id)")
+        assert len(ids) == len(set(ids)) > 10
 
 
 def test_all_is_reached_by_the_keyboard(open_page, pages):

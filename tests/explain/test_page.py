@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -89,10 +87,6 @@ def test_a_model_without_functions_has_a_page(tmp_path):
     assert embedded((tmp_path / "page.html").read_text(encoding="utf-8"))["features"] == []
 
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "google-chrome-stable")
-browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-
-
 def strange(tmp_path):
     """A page of losses that are no numbers, and of the largest numbers."""
     far = 1.7e308 * np.linspace(-1, 1, 200)[:, None]
@@ -115,30 +109,6 @@ def test_infinite_losses_are_null(tmp_path):
     np.testing.assert_allclose(curve["train"][1:4], loss[1:4], rtol=1e-5)
     assert set(curve["validation"]) == {None}
     assert np.isfinite(data["features"][0]["range"]).all()
-
-
-def open_in_browser(path):
-    """The page after its scripts ran."""
-    command = [
-        browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,1600",
-        f"--user-data-dir={path.parent / 'profile'}", "--enable-logging=stderr",
-        "--virtual-time-budget=2000", "--dump-dom", path.as_uri(),
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert "CONSOLE" not in done.stderr
-    return done
-
-
-@pytest.mark.skipif(browser is None, reason="needs Chromium or Chrome")
-def test_infinite_losses_leave_gaps_in_a_browser(tmp_path):
-    path, loss = strange(tmp_path)
-    done = open_in_browser(path)
-    assert "are not drawn" in done.stdout
-    (train,) = re.findall(r'<path class="step" d="([^"]*)"', done.stdout)
-    assert [part.count(",") for part in train.split("M")[1:]] == [3, len(loss) - 5]
-    assert re.findall(r"<path class=\"second\" d=\"([^\"]*)\"", done.stdout) == [""]
-    assert not re.search(r'="[^"]*(NaN|Infinity|undefined)[^"]*"', done.stdout)
-    assert "log-odds of class low" in done.stdout
 
 
 def test_unfitted(tmp_path):
@@ -246,29 +216,3 @@ def test_many_pairs_are_not_all_drawn(monkeypatch):
     assert (len(data["pairs"]), data["left_out_pairs"]) == (1, 2)
     weak = model.term_importances_[-2:].sum()
     assert data["left_out_share"] == pytest.approx(weak, rel=1e-4)
-
-
-@pytest.mark.skipif(browser is None, reason="needs Chromium or Chrome")
-@pytest.mark.parametrize("classes", [None, 3])
-def test_pairs_answer_to_the_mouse(classes, tmp_path):
-    path = tmp_path / "page.html"
-    write_page(with_pairs(classes), path)
-    hand = """<script>for (const entry of cards) {
-      watcher.unobserve(entry.card);  // no frame may ever be painted here
-      if (!entry.drawn) { drawTerm(entry); }
-    }
-    setInterval(() => {  // a busy machine lays the page out late
-      for (const map of document.querySelectorAll("canvas")) {
-        const at = map.getBoundingClientRect();
-        map.dispatchEvent(new PointerEvent("pointermove", {clientX: at.left + 0.4 * at.width,
-          clientY: at.top + 0.5 * at.height}));
-      }
-    }, 100);</script></body>"""
-    path.write_text(path.read_text(encoding="utf-8").replace("</body>", hand), encoding="utf-8")
-    page = open_in_browser(path).stdout
-    body = page[: page.index('id="data">')]  # but for the data
-    assert body.count("<canvas") == 3
-    assert len(re.findall(r'class="says">[^<]+, weight of the rows [0-9]', body)) == 3
-    assert "<img" not in body
-    assert body.count('<select class="class"') == (0 if classes is None else 3)
-    assert "NaN" not in body

@@ -26,8 +26,8 @@ ROWS_MOST = 200
 SECTIONS = {
     "before": ("contents", "performance", "levels"),
     "between": ("what_if",),
-    "above": ("edits",),
-    "after": ("plan",),
+    "above": ("edit",),
+    "after": ("edits", "plan"),
 }
 SCRIPTS = ("plan", "performance", "levels", "score", "what_if", "edits")
 

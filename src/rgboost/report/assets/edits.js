@@ -113,8 +113,8 @@ function refresh(entry, frame) {
 }
 
 /* The mouse: along the axis it chooses, across it moves. */
-function pointOf(entry, event) {
-  const at = entry.drawing.svg.getBoundingClientRect(), unit = 360 / at.width;
+function pointOf(entry, event, at) {
+  const unit = 360 / at.width;
   const x = (event.clientX - at.left) * unit, y = (event.clientY - at.top) * unit;
   return entry.drawing.along === "x" ? {along: x, across: y} : {along: y, across: x};
 }
@@ -143,21 +143,22 @@ function drags(entry) {
     event.preventDefault();
     plot.focus({preventScroll: true});
     plot.setPointerCapture(event.pointerId);
-    const at = pointOf(entry, event), spot = spotAt(entry, at.along);
+    const frame = entry.drawing.svg.getBoundingClientRect();  // the page may grow meanwhile
+    const at = pointOf(entry, event, frame), spot = spotAt(entry, at.along);
     const inside = chosen && chosen.entry === entry && ends(chosen)[0] <= spot && spot <= ends(chosen)[1];
     if (!inside) choose(entry, spot, spot, classAt(entry, spot, at.across));
-    drag = {at, spot, kind: null};
+    drag = {at, spot, frame, kind: null};
   });
   plot.addEventListener("pointermove", event => {
     if (!drag) return;
-    const at = pointOf(entry, event);
+    const at = pointOf(entry, event, drag.frame);
     if (!drag.kind) {
       const along = Math.abs(at.along - drag.at.along), across = Math.abs(at.across - drag.at.across);
       if (Math.max(along, across) < MOVED) return;
       drag.kind = along > across ? "choose" : "move";
       if (drag.kind === "move") {
         const {c} = chosen, {values, mean} = entry.term;
-        drag.frame = entry.drawing.range;
+        drag.range = entry.drawing.range;
         drag.values = entry.drawing.spots.map(s => values[s.bin * C + c] - mean[c]);
         drag.start = amountAt(entry.drawing, drag.at.across);
       }
@@ -165,7 +166,7 @@ function drags(entry) {
     if (drag.kind === "choose") choose(entry, drag.spot, spotAt(entry, at.along));
     else {
       const by = amountAt(entry.drawing, at.across) - drag.start;
-      change(s => drag.values[s] + by, drag.frame);
+      change(s => drag.values[s] + by, drag.range);
     }
   });
   for (const end of ["pointerup", "pointercancel"]) plot.addEventListener(end, () => {
@@ -218,7 +219,8 @@ function documentOf() {
   return {...data.edits, edits: [...changes].flatMap(([term, changed]) => editsOf(term, changed))};
 }
 function listChanges() {
-  $("edits").hidden = !changes.size;
+  $("edits").hidden = $("to_edits").hidden = !changes.size;
+  $("to_edits").textContent = changes.size + (changes.size === 1 ? " curve changed" : " curves changed") + ": review and download";
   const lines = new Map([...$("edit_table").querySelectorAll("tr")].map(line => [line.term, line]));
   for (const [term, line] of lines) if (!changes.has(term)) line.remove();
   for (const [term, changed] of changes) {
@@ -254,13 +256,13 @@ function download() {
   link.remove();
 }
 
-document.querySelector(".tools").append($("now"));  // which stays in view
 $("download").addEventListener("click", download);
 $("undo_all").addEventListener("click", () => { for (const term of [...changes.keys()]) undo(term); });
 $("edit").addEventListener("click", () => {
   editing = !editing;
   $("edit").setAttribute("aria-pressed", String(editing));
-  $("edit_help").hidden = $("now").hidden = !editing;
+  $("edit_help").hidden = $("bar").hidden = !editing;
+  document.body.classList.toggle("editing", editing);
   const before = chosen;
   chosen = null;
   if (before && before.entry.over) mark(before.entry);

@@ -108,7 +108,10 @@ function undo(term) {
 function refresh(entry, frame) {
   drawTerm(entry, frame);
   if (chosen && chosen.entry === entry) describe(entry);
-  answer();
+  $("fields").addEventListener("focusin", () => {  // where the answer may be out of sight
+  if (innerWidth < 860) $("bar").hidden = false;
+});
+answer();
   listChanges();
 }
 
@@ -279,4 +282,7 @@ $("edit").addEventListener("click", () => {
 });
 for (const entry of cards) if (!entry.shape.axes) drags(entry);
 whenAnswered.push(() => { $("now").textContent = "What if: " + $("prediction").textContent; });
+$("fields").addEventListener("focusin", () => {  // where the answer may be out of sight
+  if (innerWidth < 860) $("bar").hidden = false;
+});
 answer();

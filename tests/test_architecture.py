@@ -12,8 +12,8 @@ ROOT = Path(rgboost.__file__).parent
 
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
-        coordinate storage explain export editing estimators warming plot theory experiments
-        report cli __main__""",
+        coordinate storage explain export editing decisions estimators warming plot theory
+        experiments report cli __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
     "cli": "typed errors losses options files show commands app",
@@ -26,6 +26,7 @@ LAYERS = {
     "data/input": "labels names schema",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
+    "decisions": "scorecard reasons counterfactual",
     "editing": "document terms operations whole apply editor",
     "engines": "problem curvature base direct leaves gram quadratic",
     "engines/direct": """equal_rows line_search step_length leaf_search newton_leaves loop
@@ -36,12 +37,12 @@ LAYERS = {
     "estimators": """documents habits routing class_weight rows held_out carry_out pairs chunked
         new_rows fitted_model fitted convergence base classifier regressor loading""",
     "estimators/chunked": "given refuse tally labels columns survey rows",
-    "estimators/fitted": "labelled refit edits",
+    "estimators/fitted": "labelled refit edits decisions bags",
     "estimators/pairs": "rows judge stage",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
     "export": "terms extract document rebuild methods",
-    "explain": """scale heat_map pictures shape_function pair_function global_explanation
+    "explain": """scale band heat_map pictures shape_function pair_function global_explanation
         local_explanation page""",
     "explain/page": "write data",
     "learners": "kernels credibility leaves base stumps dictionary pairs trees",
@@ -53,7 +54,8 @@ LAYERS = {
         exponential softmax logistic poisson gamma tweedie ridged""",
     "losses/conjugates": "base closed_forms ridged logistic",
     "model": """path category_tables ladders pair_scores pair_tables stump_model
-        trees dictionary_model class_model mixed coverage history with_pairs""",
+        trees dictionary_model class_model mixed coverage history bands
+        with_pairs""",
     "plot": "style room importances learning_curve shape_functions interactions waterfall",
     "report": "judged performance levels exact page",
     "selection": "layout rules always thresholds weighted",

@@ -22,7 +22,7 @@ COMMANDS = {
     "fit": "Fit a model to a file and store it.",
     "predict": "Predict the rows of a file with a stored model.",
     "explain": "Draw what a stored model has learnt, as a page for the browser.",
-    "edit": "Make the edits of a file to a stored model, and store the result.",
+    "edit": "Make the edits of a file to a stored model, which stays as it is.",
     "report": "How well a model does on the rows of a file, and what it would say if.",
     "reproduce": "The paper's experiments: figures, tables and verdicts.",
     "theory": "The paper's figures of its theory.",

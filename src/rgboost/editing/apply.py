@@ -92,13 +92,14 @@ def apply_edits(
 def apply_edit(model: Any, edit: Mapping[str, Any], rows: Rows | None = None) -> Any:
     """The model after one edit, which is kept with it."""
     edit = check_edit(edit)
-    parts = Parts.of(model.model_, model.coverage_)
+    parts = Parts.of(model.model_, model.coverage_, getattr(model, "bands_", None))
     if edit["do"] == "refit":
         edited = _refitted(model, edit, parts, rows)
     else:
-        edited = copy.copy(model)
-        edited.model_, edited.coverage_ = _edited(model, edit, parts).model()
-    vars(edited).pop("_run_state", None)
+        edited, found = copy.copy(model), _edited(model, edit, parts)
+        put_parts(edited, found)
+    for name in ("_run_state", "bags_"):  # of the model before
+        vars(edited).pop(name, None)
     edited.intercept_ = edited.model_.intercept
     history = getattr(model, "edits_", None)
     if history is None:
@@ -108,19 +109,28 @@ def apply_edit(model: Any, edit: Mapping[str, Any], rows: Rows | None = None) ->
     return edited
 
 
+def put_parts(estimator: Any, parts: Parts) -> None:
+    """Give an estimator the model that is made of these parts."""
+    estimator.model_, estimator.coverage_ = parts.model()
+    vars(estimator).pop("bands_", None)
+    bands = parts.made_bands()
+    if bands is not None:
+        estimator.bands_ = bands
+
+
 def _edited(model: Any, edit: Mapping[str, Any], parts: Parts) -> Parts:
     """The parts after an edit that needs no rows."""
     do, scores = edit["do"], scores_of(edit.get("class"), parts)
     if do == "intercept":
-        value = operations.numbers(edit["value"], "value")
+        given = operations.numbers(edit["value"], "value")
         intercept = parts.intercept.copy()
-        if value.ndim and value.shape != (len(scores),):
+        if given.ndim and given.shape != (len(scores),):
             raise ValueError(f"value must be a number, or {len(scores)}: one for each class.")
-        intercept[list(scores)] = value
+        intercept[list(scores)] = given
         return replace(parts, intercept=intercept)
     if do == "recentre":
-        given = edit.get("term")
-        some = [*parts.terms] if given is None else [term_of(model, given, parts)]
+        one = edit.get("term")
+        some = [*parts.terms] if one is None else [term_of(model, one, parts)]
         return whole.recentre(parts, some)
     if do == "add":
         features, turned = features_of(model, edit["term"])
@@ -131,7 +141,7 @@ def _edited(model: Any, edit: Mapping[str, Any], parts: Parts) -> Parts:
     if do == "drop":
         return whole.drop(parts, features)
     term = parts.terms[features]
-    bins, value = edit.get("bins"), edit.get("value")
+    bins, value = edit.get("bins"), edit.get("value", 0.0)
     if features_of(model, edit["term"])[1]:  # the pair the other way round
         bins = bins[::-1] if isinstance(bins, list | tuple) else bins
         value = value if np.ndim(value) < 2 else np.swapaxes(np.asarray(value), 0, 1).tolist()

@@ -95,14 +95,12 @@ def clip(term: Term, where: Where, low: Any, high: Any) -> Array:
     """Values within two bounds, of which one may be None."""
     if low is None and high is None:
         raise ValueError("low and high are missing: give one of them, or both.")
-    bounds = [
-        None if bound is None else check_real(bound, name)
-        for bound, name in ((low, "low"), (high, "high"))
-    ]
-    if None not in bounds and bounds[0] > bounds[1]:  # type: ignore[operator]
+    least = -np.inf if low is None else check_real(low, "low")
+    most = np.inf if high is None else check_real(high, "high")
+    if least > most:
         raise ValueError(f"low={low} is above high={high}; exchange them.")
     values = term.values.copy()
-    values[where] = np.clip(values[where], *bounds)
+    values[where] = np.clip(values[where], least, most)
     return values
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import ClassStumpModel, Coverage, PairTables, StumpModel
+from ..model.bands import Bands
 from ..model.category_tables import CategoryTables
 
 Vector = NDArray[np.float64]
@@ -29,6 +30,8 @@ class Term:
     values: Array
     weights: Array
     density: tuple[Vector, Vector] = (np.empty(0), np.empty(0))
+    deviation: Array | None = None
+    """As ``values``: how far the runs, or bags, are apart; None where that is not known."""
 
     @property
     def mean(self) -> Vector:
@@ -37,7 +40,12 @@ class Term:
         return np.asarray(np.average(flat, axis=0, weights=self.weights.ravel()))
 
     def with_values(self, values: Array) -> Term:
-        return replace(self, values=values)
+        """Other values, of which no run tells how far they are apart."""
+        return replace(self, values=values, deviation=None)
+
+    def shifted(self, by: Vector) -> Term:
+        """Other values that differ from these by a constant."""
+        return replace(self, values=self.values + by)
 
 
 @dataclass(frozen=True)
@@ -51,10 +59,14 @@ class Parts:
     """The weight of the training rows."""
     classes: bool
     """Whether there is a score for each class."""
+    bands: Bands | None = None
+    """Of what the deviations of terms are."""
 
     @classmethod
-    def of(cls, model: StumpModel | ClassStumpModel, coverage: Coverage) -> Parts:
-        """From a model and where the training rows lie on it."""
+    def of(
+        cls, model: StumpModel | ClassStumpModel, coverage: Coverage, bands: Bands | None = None
+    ) -> Parts:
+        """From a model, where the training rows lie on it, and how far its runs are apart."""
         wide = model.wide
         terms: dict[Features, Term] = {}
         for one in coverage.terms(model):
@@ -75,7 +87,12 @@ class Parts:
             terms[g, h] = Term((g, h), by_sets, both, values, pairs.weights_of(j))
         several = isinstance(model, ClassStumpModel)
         intercept = np.atleast_1d(np.asarray(wide.intercept, np.float64))
-        return cls(wide.n_features, intercept, terms, coverage.total, several)
+        if bands is not None:
+            for key, deviation in zip(terms, bands.by_term(wide), strict=True):
+                deviation = deviation.reshape(terms[key].values.shape)
+                known = None if np.isnan(deviation).any() else deviation
+                terms[key] = replace(terms[key], deviation=known)
+        return cls(wide.n_features, intercept, terms, coverage.total, several, bands)
 
     def with_term(self, term: Term) -> Parts:
         """With this term, in the place of the one of the same features if there is one."""
@@ -117,6 +134,28 @@ class Parts:
             category_missing=_join([term.weights[-1:] for term in by_set]),
         )
         return (ClassStumpModel(wide) if self.classes else wide), coverage
+
+    def made_bands(self) -> Bands | None:
+        """How far the runs are apart, for the model that `model` makes."""
+        if self.bands is None:
+            return None
+        shape = () if not self.classes else (len(self.intercept),)
+        curves = [self.terms[key] for key in sorted(self.terms) if len(key) == 1]
+        pairs = [term for key, term in self.terms.items() if len(key) == 2]
+        own = {False: [], True: []}  # type: ignore[var-annotated]
+        for term in curves:
+            own[term.categorical[0]].append(_deviation(term))
+        both = [_deviation(term).reshape(term.weights.size, -1) for term in pairs]
+        found = [
+            *(_join([d[part] for d in own[kind]], shape) for kind in (False, True)
+              for part in (slice(-1), slice(-1, None))),
+            _join(both, shape),
+        ]  # fmt: skip
+        return Bands(self.bands.of, self.bands.n, *(x.astype(np.float32) for x in found))
+
+
+def _deviation(term: Term) -> Array:
+    return np.full(term.values.shape, np.nan) if term.deviation is None else term.deviation
 
 
 def _categories(terms: list[Term], shape: tuple[int, ...]) -> CategoryTables | None:

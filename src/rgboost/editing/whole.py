@@ -16,6 +16,8 @@ from ..model.with_pairs import purify
 from .operations import numbers
 from .terms import Features, Parts, Term, Vector
 
+_ROUNDING = 1e-13
+
 
 def drop(parts: Parts, features: Features) -> Parts:
     """Without a term; its mean over the training rows goes to the intercept."""
@@ -33,7 +35,7 @@ def recentre(parts: Parts, some: Iterable[Features]) -> Parts:
     for features in order:
         if len(features) == 1:
             term = parts.terms[features]
-            parts = parts.with_term(term.with_values(term.values - term.mean))
+            parts = parts.with_term(term.shifted(-term.mean))
             parts = replace(parts, intercept=parts.intercept + term.mean)
     return parts
 
@@ -43,6 +45,9 @@ def _purified(parts: Parts, features: Features) -> Parts:
     pair = parts.terms[features]
     pure = purify(pair.values, pair.weights)
     left = pair.values - pure.rows[:, None] - pure.columns - pure.constant
+    moved = max(float(np.abs(x).max(initial=0.0)) for x in pure[1:])
+    if moved <= _ROUNDING * float(np.abs(pair.values).max(initial=0.0)):
+        return parts  # it is pure
     parts = replace(parts, intercept=parts.intercept + pure.constant)
     for axis, effects in enumerate((pure.rows, pure.columns)):
         if effects.any():

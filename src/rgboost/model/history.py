@@ -48,7 +48,7 @@ class History:
         for edit in self.edits:
             require(isinstance(edit, dict), "edits_.edits")
             texts = all(isinstance(edit.get(key), str) for key in ("do", "reason", "before"))
-            require(texts, "edits_.edits")
+            require(texts and isinstance(edit.get("term", []), list), "edits_.edits")
         require(isinstance(self.model, type(fitted["model_"])), "edits_.model")
         self.model.check_stored(fitted)
         require(isinstance(self.coverage, Coverage), "edits_.coverage")

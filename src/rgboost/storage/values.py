@@ -29,6 +29,7 @@ from .. import learners, losses, selection, steps
 from .._core.stored import StorageError, require
 from ..data.input import InputSchema
 from ..model import ClassStumpModel, Coverage, StumpModel, TreesModel
+from ..model.bands import Bands
 from ..model.category_tables import CategoryTables
 from ..model.history import History
 from ..model.pair_tables import PairTables
@@ -38,7 +39,7 @@ Tensors = dict[str, NDArray]
 
 CHECKED = (
     StumpModel, ClassStumpModel, TreesModel, CategoryTables, PairTables, Coverage, Trace,
-    InputSchema, History,
+    InputSchema, History, Bands,
 )  # fmt: skip
 """Classes with a method ``check_stored``, for what compiled code reads."""
 

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from ..._core.team import check_n_jobs
 from ...editing import Editor
+from ...editing.apply import put_parts
 from ...editing.terms import Features, Parts
 from ..held_out import TrainingRows
 from .labelled import labelled, mean_loss
@@ -72,8 +73,8 @@ class EditsMixin:
         offset = self._check_offset(offset, len(rows.y))  # type: ignore[attr-defined]
         offset = offset if rows.offset is None else offset + rows.offset
         pairs = [key for key in free if len(key) == 2]
-        fit = clone(self).set_params(  # type: ignore[attr-defined]
-            callbacks=None, warm_start=False, verbose=0, interactions=pairs or 0
+        fit = clone(self).set_params(
+            callbacks=None, warm_start=False, verbose=0, interactions=pairs or 0, bags=0
         )
         for name in ("input_", "n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(self, name):
@@ -84,7 +85,7 @@ class EditsMixin:
         )
         if fit._fit_score(training, self.loss_, None):
             raise KeyboardInterrupt
-        found = Parts.of(fit.model_, fit.coverage_)
+        found = Parts.of(fit.model_, fit.coverage_, getattr(fit, "bands_", None))
         other = copy.copy(self)
         for name in _OF_A_FIT:
             vars(other).pop(name, None)
@@ -93,5 +94,5 @@ class EditsMixin:
         names = self._feature_names()  # type: ignore[attr-defined]
         told = [" x ".join(str(names[g]) for g in key) for key in fixed.terms]
         other.plan_.events.append(f"a refit; kept as they were: {', '.join(told) or 'no terms'}")
-        other.model_, other.coverage_ = merged(found, fixed, rows).model()
+        put_parts(other, merged(found, fixed, rows))
         return other

@@ -57,10 +57,8 @@ def constant_but(X: Any, features: Sequence[int], schema: InputSchema) -> Any:
 def merged(found: Parts, fixed: Parts, rows: Labelled) -> Parts:
     """The terms that were fitted, and those that stayed, with the weights of the rows in their
     bins."""
-    pairs = {key: term for key, term in found.terms.items() if len(key) == 2}
-    curves = {key: term for key, term in found.terms.items() if len(key) == 1}
     stayed = {key: counted(term, rows) for key, term in fixed.terms.items()}
-    return replace(found, terms={**curves, **stayed, **pairs})
+    return replace(found, terms={**found.terms, **stayed})
 
 
 def counted(term: Term, rows: Labelled) -> Term:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from .document import write_document
+from .extract import extract
+from .sources import write_javascript, write_python
 
 
 class ExportsMixin:
@@ -28,4 +30,36 @@ class ExportsMixin:
         >>> document["link"]["name"], document["features"][2]
         ('identity', {'name': 'bmi', 'kind': 'number'})
         """
-        return write_document(self, f"rgboost {version('rgboost')}")
+        return write_document(self, _written_by())
+
+    def to_python(self) -> str:
+        """The text of a Python file that predicts without any package.
+
+        It has the functions ``predict(row)``, ``predict_proba(row)``, ``decision_function(row)``
+        and ``contributions(row)``; a row is a dictionary of values by the names of the features (x0,
+        x1, ... if they had none), and None stands for a missing value.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RGBMRegressor(max_iter=50, random_state=0).fit(X, y)
+        >>> file = {}
+        >>> exec(model.to_python(), file)
+        >>> bool(file["predict"](X.iloc[0].to_dict()) == model.predict(X[:1])[0])
+        True
+        """
+        return write_python(extract(self), _written_by())
+
+    def to_javascript(self, name: str = "predict") -> str:
+        """The text of a JavaScript function of this ``name`` that predicts in a page or in Node.
+
+        It takes an object of values by the names of the features (x0, x1, ... if they had none; null
+        is a missing value), and gives ``{prediction, score, probabilities, contributions}``.
+        """
+        return write_javascript(extract(self), _written_by(), name)
+
+
+def _written_by() -> str:
+    return f"rgboost {version('rgboost')}"

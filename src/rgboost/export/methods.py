@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from typing import Any
 
 from .document import write_document
 from .extract import extract
+from .onnx_model import write_onnx
 from .sources import write_javascript, write_python
 
 
@@ -32,12 +34,36 @@ class ExportsMixin:
         """
         return write_document(self, _written_by())
 
+    def to_onnx(self, *, contributions: bool = False) -> Any:
+        """The model as an ONNX graph, an `onnx.ModelProto`; needs the package onnx.
+
+        Every feature is an input of its name (x0, x1, ... if they had none), with one entry a row:
+        numbers are doubles (NaN: missing), categories that are strings are strings ('': missing,
+        unless that is a category). Outputs are ``prediction`` (a number, or the label of a class),
+        ``probabilities`` (rows, classes) of a classifier, ``score``, and, with
+        ``contributions=True``, what every term adds to the score: (rows, terms), with several
+        classes one axis more. An output gets an underscore where a feature has its name. Names of
+        terms are in the metadata. All operators are of ai.onnx (opset 15), but for the LabelEncoder
+        of ai.onnx.ml that reads strings.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RGBMRegressor(max_iter=50, random_state=0).fit(X, y)
+        >>> graph = model.to_onnx().graph
+        >>> [value.name for value in graph.input][:3], [value.name for value in graph.output]
+        (['age', 'sex', 'bmi'], ['prediction', 'score'])
+        """
+        return write_onnx(extract(self), _written_by(), contributions)
+
     def to_python(self) -> str:
         """The text of a Python file that predicts without any package.
 
         It has the functions ``predict(row)``, ``predict_proba(row)``, ``decision_function(row)``
-        and ``contributions(row)``; a row is a dictionary of values by the names of the features (x0,
-        x1, ... if they had none), and None stands for a missing value.
+        and ``contributions(row)``; a row is a dictionary of values by the names of the features
+        (x0, x1, ... if they had none), and None stands for a missing value.
 
         Examples
         --------
@@ -55,8 +81,8 @@ class ExportsMixin:
     def to_javascript(self, name: str = "predict") -> str:
         """The text of a JavaScript function of this ``name`` that predicts in a page or in Node.
 
-        It takes an object of values by the names of the features (x0, x1, ... if they had none; null
-        is a missing value), and gives ``{prediction, score, probabilities, contributions}``.
+        It takes an object of values by the names of the features (x0, x1, ... if they had none;
+        null is a missing value), and gives ``{prediction, score, probabilities, contributions}``.
         """
         return write_javascript(extract(self), _written_by(), name)
 

@@ -38,8 +38,9 @@ LAYERS = {
     "estimators/pairs": "rows judge stage",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
-    "export": """terms extract document rebuild tables sources codes onnx_model
+    "export": """terms extract document rebuild tables sources codes onnx_model sql
         methods""",
+    "export/sql": "words cells answers query",
     "explain": """scale heat_map pictures shape_function pair_function global_explanation
         local_explanation page""",
     "learners": "kernels credibility leaves base stumps dictionary pairs trees",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -57,6 +58,51 @@ class ExportsMixin:
         (['age', 'sex', 'bmi'], ['prediction', 'score'])
         """
         return write_onnx(extract(self), _written_by(), contributions)
+
+    def to_sql(
+        self,
+        table: str,
+        *,
+        dialect: str,
+        columns: Sequence[str] | None = None,
+        contributions: bool = False,
+    ) -> str:
+        """The text of one SELECT that predicts the rows of a table; needs the package sqlglot.
+
+        Parameters
+        ----------
+        table : the name of the table, as one writes it in SQL. Its columns have the names of the
+            features; NULL and NaN are missing values.
+        dialect : "duckdb", "sqlite", "postgres", "bigquery", "snowflake" or "spark".
+        columns : columns of the table that stay in the result, such as a key; by default those of
+            the features.
+        contributions : whether the result has a column for what every term adds to the score.
+
+        Returns
+        -------
+        str
+            Its result has the columns that stay, contributions, the score, the probability of every
+            class, and last the prediction.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RGBMRegressor(max_iter=50, random_state=0).fit(X, y)
+        >>> query = model.to_sql("patients", dialect="duckdb", columns=["id"])
+        >>> query.splitlines()[-5:-2]
+        ['SELECT', '  "id",', '  "score" AS "score",']
+        """
+        try:
+            from .sql import write_sql
+        except ModuleNotFoundError as error:
+            if error.name != "sqlglot":
+                raise
+            raise ImportError(
+                "to_sql needs the package sqlglot: pip install 'rgboost[export]'"
+            ) from error
+        return write_sql(extract(self), table, dialect, columns, contributions)
 
     def to_python(self) -> str:
         """The text of a Python file that predicts without any package.

@@ -19,6 +19,10 @@ from .cells import cells_text, table_of_pair
 PAIRS_AT_ONCE = 30
 """Joins of one SELECT: SQLite takes 64."""
 
+ONCE = ("rgboost_pairs", "rgboost_scores", "rgboost_shares")
+"""Steps that SQLite must be told to compute once: it would put them where they are used, as often
+as they are."""
+
 
 def write_sql(
     terms: Terms, table: str, dialect: str, columns: Sequence[str] | None, contributions: bool
@@ -86,7 +90,8 @@ class Query:
     def text(self, last: Any) -> str:
         """The SELECT ``last`` with the steps before it."""
         for name, select in self.steps:
-            last = last.with_(name, as_=select, copy=False)
+            alone = True if self.dialect == "sqlite" and name.startswith(ONCE) else None
+            last = last.with_(name, as_=select, materialized=alone, copy=False)
         return str(last.sql(dialect=self.dialect, pretty=True))
 
 

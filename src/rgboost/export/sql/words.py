@@ -14,7 +14,6 @@ from ..terms import refuse
 DIALECTS = ("duckdb", "sqlite", "postgres", "bigquery", "snowflake", "spark")
 
 
-
 def check_dialect(dialect: str) -> None:
     if dialect not in DIALECTS:
         known = ", ".join(repr(name) for name in DIALECTS)

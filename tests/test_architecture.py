@@ -17,7 +17,7 @@ LAYERS = {
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
     "cli": "typed errors losses options files show commands app",
-    "cli/commands": "bench explain fit info predict reproduce theory warm_up",
+    "cli/commands": "bench explain export fit info predict reproduce theory warm_up",
     "cli/files": "models numbers predictions task tables columns training",
     "cli/show": "output progress passes summary",
     "data": """input readers chunks cuts sorting sparse_columns binning mixed_bins coarse cache
@@ -40,7 +40,7 @@ LAYERS = {
         verdicts page command""",
     "export": """terms extract document rebuild tables sources codes onnx_model sql
         methods""",
-    "export/sql": "words cells answers query",
+    "export/sql": "words cells steps answers query",
     "explain": """scale heat_map pictures shape_function pair_function global_explanation
         local_explanation page""",
     "learners": "kernels credibility leaves base stumps dictionary pairs trees",

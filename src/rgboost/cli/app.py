@@ -22,6 +22,7 @@ COMMANDS = {
     "fit": "Fit a model to a file and store it.",
     "predict": "Predict the rows of a file with a stored model.",
     "explain": "Draw what a stored model has learnt, as a page for the browser.",
+    "export": "Write a stored model as ONNX, SQL, JSON, Python or JavaScript.",
     "reproduce": "The paper's experiments: figures, tables and verdicts.",
     "theory": "The paper's figures of its theory.",
     "bench": "Measure the speed on this machine.",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import words as sql
-
-if TYPE_CHECKING:
-    from .query import Query
+from .steps import Query
 
 
 def add_answers(query: Query, contributions: bool) -> Any:

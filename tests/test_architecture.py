@@ -41,7 +41,7 @@ LAYERS = {
     "export": """terms extract document rebuild tables sources codes onnx_model sql
         methods""",
     "export/sql": "words cells steps answers query",
-    "explain": """scale heat_map pictures shape_function pair_function global_explanation
+    "explain": """scale frames heat_map pictures shape_function pair_function global_explanation
         local_explanation page""",
     "learners": "kernels credibility leaves base stumps dictionary pairs trees",
     "learners/stumps": """splits stump_statistics dense_stumps sparse_stumps mixed_splits

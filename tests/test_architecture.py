@@ -17,7 +17,8 @@ LAYERS = {
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
     "cli": "typed errors losses options files show commands app",
-    "cli/commands": "bench edit explain fit info predict report reproduce theory warm_up",
+    "cli/commands": """bench edit explain export fit info predict report reproduce theory
+        warm_up""",
     "cli/files": "models numbers predictions task tables columns labelled training",
     "cli/show": "output progress passes summary",
     "data": """input readers chunks cuts sorting sparse_columns binning mixed_bins coarse cache
@@ -41,8 +42,11 @@ LAYERS = {
     "estimators/pairs": "rows judge stage",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
-    "export": "terms extract document rebuild methods",
-    "explain": """scale band heat_map pictures shape_function pair_function global_explanation
+    "export": """terms extract document rebuild tables sources codes onnx_model sql
+        methods""",
+    "export/sql": "words cells steps answers query",
+    "explain": """scale band frames heat_map pictures shape_function pair_function
+        global_explanation
         local_explanation page""",
     "explain/page": "write data",
     "learners": "kernels credibility leaves base stumps dictionary pairs trees",

@@ -78,7 +78,7 @@ def made_models():
         "codes": numeric.fit(X, score),
         "huber": RGBMRegressor(loss=Ridged(Huber(0.5), 0.1), **SMALL).fit(X, score),
         "integers": RGBMClassifier(**SMALL).fit(X, 3 * (np.digitize(score, [-0.5, 0.5]) - 1)),
-        "constant": RGBMRegressor(**SMALL).fit(X, np.ones(N)),
+        "constant": RGBMRegressor(**SMALL).fit(np.zeros((N, 3)), score),
     }
     return {name: Made(models[name], _rows_for(models[name])) for name in NAMES}
 

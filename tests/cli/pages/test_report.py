@@ -8,7 +8,7 @@ import pytest
 
 import rgboost as package
 
-from ..explain.test_page import embedded
+from ...explain.test_page import embedded
 
 N = 120
 

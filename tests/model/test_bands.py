@@ -233,7 +233,7 @@ class TestBags:
 
     def test_intervals(self, bagged):
         shape = bagged[0].explain_global()["a"]
-        assert shape.band.text == "90 % interval from 4 bags"
+        assert shape.band.text == "90 % interval (nominal) from 4 bags"
         wide, narrow = shape.interval(0.99), shape.interval(0.5)
         assert (wide.high - wide.low > narrow.high - narrow.low).all()
         # Student's t with 3 degrees of freedom

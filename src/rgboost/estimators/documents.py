@@ -99,8 +99,8 @@ _PARAMETERS = """
     bags : int
         How many times the model is fitted again, to rows that are weighed anew at random (the
         Bayesian bootstrap): for intervals of curves, and for ``predict(X, return_std=True)``. The
-        model itself stays as it is, and a fit takes ``bags`` + 1 times as long. 0: none; 20 is
-        enough for most.
+        model itself stays as it is, and a fit takes ``bags`` + 1 times as long. 0: none; some two
+        dozen are enough for most.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
         ``X_val, y_val``, or if ``max_iter="auto"`` says so. True holds rows out for that, False

@@ -45,6 +45,6 @@ class Deviation:
             if not 0.0 < level < 1.0:
                 raise ValueError(f"level={level} must be between 0 and 1.")
             times = float(stdtrit(self.n - 1, 0.5 + level / 2.0))
-            text = f"{100 * level:g} % interval from {self.n} bags"
+            text = f"{100 * level:g} % interval (nominal) from {self.n} bags"
         off = times * np.asarray(self.values, np.float64)
         return Band(values - off, values + off, text)

@@ -199,3 +199,21 @@ def test_links_lead_to_terms_that_a_search_has_hidden(open_page, pages):
     page.wait(lambda: not page.all(".card"))
     page.run("document.querySelector('#bars a').click()")
     page.wait(lambda: page.all(".card"))
+
+
+def test_bands_and_edits_are_drawn(open_page, tmp_path):
+    labels = LABELS["three"]
+    model = RGBMClassifier(max_bins=12, interactions=0, random_state=0)
+    model.fit(ROWS, labels)
+    editor = model.edit().flatten("kind", (0, 2), reason=HOSTILE)
+    edited = editor.set(LONG, 0.5, reason="a test").model
+    write_report(edited, ROWS, labels, tmp_path / "edited.html")
+    page = open_page(tmp_path / "edited.html")
+    draw_all(page)
+    assert HOSTILE in page.text("#edited ol")
+    assert "one standard deviation over 5 runs" in page.text("#band")
+    assert "log-loss" in page.text("#edited p:last-child")
+    for name, sure in ((HOSTILE, True), (LONG, False), ("kind", False)):
+        plot = page.card(name)
+        assert bool(plot.find_elements("css selector", ".sure")) == sure
+        assert bool(plot.find_elements("css selector", ".before")) != sure

@@ -216,3 +216,55 @@ def test_many_pairs_are_not_all_drawn(monkeypatch):
     assert (len(data["pairs"]), data["left_out_pairs"]) == (1, 2)
     weak = model.term_importances_[-2:].sum()
     assert data["left_out_share"] == pytest.approx(weak, rel=1e-4)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_bands_are_those_of_the_explanation(classes):
+    rows = X.assign(kind=np.array(["a", "b", None], object)[np.arange(200) % 3])
+    rows.loc[::7, "age"] = np.nan
+    labels = np.digitize(y + (rows["kind"] == "a"), [0.5, 1.5][: classes - 1])
+    model = RGBMClassifier(interactions=0, random_state=0).fit(rows, labels)
+    data, explanation = page_data(model), model.explain_global()
+    assert "one standard deviation over 5 runs" in data["band"]
+    for found in data["features"]:
+        band = explanation[found["name"]].band
+        off = (band.high - band.low).reshape(len(band.low), -1) / 2
+        np.testing.assert_allclose(np.array(found["off"]).T, off[:-1], rtol=1e-5)
+        np.testing.assert_allclose(found["missing_off"], off[-1], rtol=1e-5)
+    single = RGBMClassifier(max_iter=5, random_state=0)
+    data = page_data(single.fit(rows, labels))
+    assert data["band"] is None
+    assert {feature["off"] for feature in data["features"]} == {None}
+
+
+def test_bands_of_pairs():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 3))
+    model = RGBMRegressor(interactions=1, random_state=0).fit(rows, rows[:, 0] * rows[:, 1])
+    (found,), (pair,) = page_data(model)["pairs"], model.explain_global().pairs
+    off = (pair.band.high - pair.band.low)[:-1, :-1].ravel() / 2
+    np.testing.assert_allclose(np.array(found["off"][0]) * found["unit"], off, atol=found["unit"])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_edits_show_what_was_before(classes):
+    rows = X.assign(kind=np.array(["a", "b", None], object)[np.arange(200) % 3])
+    labels = np.digitize(y + (rows["kind"] == "a"), [0.5, 1.5][: classes - 1])
+    model = RGBMClassifier(max_iter=30, random_state=0).fit(rows, labels)
+    assert page_data(model)["edited"] == []
+    editor = model.edit().flatten("age", reason="<b>why</b>").set("kind", 1.5, (1, 2), reason="so")
+    data = page_data(editor.model)
+    assert [line.split(":")[0] for line in data["edited"]] == [
+        "flatten age", "set kind (bins [1, 2], value 1.5)"
+    ]  # fmt: skip
+    assert "<b>why</b>" in data["edited"][0]
+    old = model.explain_global().centered()
+    for found in data["features"]:
+        before, shape = found["before"], old[found["name"]]
+        if found["name"] not in ("age", "kind"):
+            assert before is None
+            continue
+        wanted = shape.values.reshape(len(shape.values), -1)
+        np.testing.assert_allclose(np.array(before["values"]).T, wanted, rtol=1e-5)
+        np.testing.assert_allclose(before["cuts"], shape.cuts, rtol=1e-5)
+        np.testing.assert_allclose(before["missing"], np.ravel(shape.missing), rtol=1e-5)

@@ -128,3 +128,12 @@ def test_faults(model, tmp_path):
     with pytest.raises(TypeError, match="Only models of stumps have shape functions"):
         written(trees, tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_edits_cost_on_the_given_rows(model):
+    edited = model.edit().flatten("size", reason="a test").model
+    assert report_data(model, X, Y, None, 0, None, None)["edit_cost"] is None
+    name, before, after = report_data(edited, X, Y, None, 0, None, None)["edit_cost"]
+    roots = [np.sqrt(np.mean((Y - one.predict(X)) ** 2)) for one in (model, edited)]
+    assert name == "root of the mean squared error"
+    assert [before, after] == pytest.approx(roots, rel=1e-5)

@@ -33,6 +33,8 @@ def page_data(estimator: Any) -> dict[str, Any]:
     explanation = estimator.explain_global().centered()
     shares = dict(zip(map(id, explanation.terms), explanation.term_importances, strict=True))
     pairs = explanation.pairs[:PAIRS_MOST]
+    history = getattr(estimator, "edits_", None)
+    before = None if history is None else _before(estimator, history, explanation)
     facts = {
         "estimator": type(estimator).__name__,
         "loss": repr(estimator.loss_),
@@ -56,7 +58,9 @@ def page_data(estimator: Any) -> dict[str, Any]:
     if scale.label is not None:
         facts["positive class"] = str(scale.label)
     what = str(scale) if several is None else f"{scale} of each class"
+    bands = {term.band.text for term in explanation.terms if term.band is not None}
     return {
+        "band": "; ".join(sorted(bands)) or None,
         "formula": f"{what} = {', '.join(f'{value:.6g}' for value in start)} (the mean"
         f"{'' if several is None else ' of each class'}) + the sum of the shape functions"
         f"{' and of the pairs' if explanation.pairs else ''}",
@@ -64,7 +68,8 @@ def page_data(estimator: Any) -> dict[str, Any]:
         "classes": None if several is None else [str(label) for label in several],
         "facts": list(facts.items()),
         "curve": _curve(estimator.trace_, more),
-        "features": [_feature(s, shares[id(s)]) for s in explanation.by_importance()],
+        "edited": [] if history is None else history.lines(),
+        "features": [_feature(s, shares[id(s)], before) for s in explanation.by_importance()],
         "pairs": [_pair(pair, explanation, shares[id(pair)]) for pair in pairs],
         "left_out_pairs": len(explanation.pairs) - len(pairs),
         "left_out_share": rounded(sum(shares[id(p)] for p in explanation.pairs[PAIRS_MOST:])),
@@ -72,11 +77,49 @@ def page_data(estimator: Any) -> dict[str, Any]:
     }
 
 
-def _feature(shape: ShapeFunction, importance: float) -> dict[str, Any]:
-    """A function; ``values`` has a list for each class (one if there are not more than two)."""
+def _before(estimator: Any, history: Any, now: GlobalExplanation) -> GlobalExplanation:
+    """The model before it was edited."""
+    classes = getattr(estimator, "classes_", None)
+    labels = estimator.input_.labels
+    found = (history.model, history.coverage, now.names, labels, classes, now.scale)
+    return GlobalExplanation.of(*found).centered()
+
+
+def _changed(
+    shape: ShapeFunction, before: GlobalExplanation | None, kept: NDArray[np.int64]
+) -> dict[str, Any] | None:
+    """The function as it was before edits, if they changed it; of the categories that are drawn."""
+    if before is None:
+        return None
+    old, tail = before[shape.feature], np.shape(before.intercept)
+    values, missing = old.values, np.broadcast_to(old.missing, tail)
+    if shape.codes is not None:
+        values = np.broadcast_to(old.at(shape.codes), (len(shape.values), *tail))
+    same = np.array_equal(old.cuts, shape.cuts) and np.allclose(
+        [*values.ravel(), *missing.ravel()],
+        [*shape.values.ravel(), *np.ravel(shape.missing)],
+        rtol=1e-9,
+        atol=1e-9 * float(np.abs(shape.values).max(initial=0.0)),
+    )
+    if same:
+        return None
+    drawn = values if shape.codes is None else values[kept]
+    return {
+        "cuts": rounded_list(old.cuts),
+        "values": [rounded_list(one) for one in np.atleast_2d(drawn.T)],
+        "missing": rounded_list(missing.ravel()),
+    }
+
+
+def _feature(
+    shape: ShapeFunction, importance: float, before: GlobalExplanation | None
+) -> dict[str, Any]:
+    """A function; ``values`` has a list for each class (one if there are not more than two),
+    ``off`` how far its band reaches to either side."""
     kept = np.arange(len(shape.values))
     if shape.categories is not None:
         kept = np.sort(np.argsort(-shape.weights, kind="stable")[:CATEGORIES_MOST])
+    off = None if shape.band is None else 0.5 * (shape.band.high - shape.band.low)
     return {
         "name": shape.name,
         "feature": shape.feature,
@@ -86,11 +129,14 @@ def _feature(shape: ShapeFunction, importance: float) -> dict[str, Any]:
         "kept": kept.tolist() if shape.categories is not None else None,
         "n_bins": len(shape.values),
         "values": [rounded_list(one) for one in np.atleast_2d(shape.values[kept].T)],
+        "off": None if off is None else [rounded_list(one) for one in np.atleast_2d(off[kept].T)],
+        "missing_off": None if off is None else rounded_list(np.atleast_1d(off[-1])),
         "weights": rounded_list(shape.weights[kept]),
         "missing": rounded_list(np.atleast_1d(shape.missing)) if shape.missing_weight > 0 else None,
         "missing_weight": rounded(shape.missing_weight),
         "categories": None if shape.categories is None else texts(shape.categories[kept]),
         "left_out": len(shape.values) - len(kept),
+        "before": _changed(shape, before, kept),
         "cells": rounded_list(shape.density_edges),
         "density": rounded_list(shape.density),
     }
@@ -108,12 +154,17 @@ def _pair(pair: PairFunction, explanation: GlobalExplanation, importance: float)
     drawn = pair.values[cells].reshape(len(bins[0]) * len(bins[1]), -1).T
     most = float(np.abs(drawn[np.isfinite(drawn)]).max(initial=0.0))
     unit = most / _SHADES or 1.0
+    off = None
+    if pair.band is not None:
+        wide = 0.5 * (pair.band.high - pair.band.low)[cells].reshape(drawn.shape[1], -1).T
+        off = [[_whole(value / unit) for value in one] for one in wide]
     return {
         "name": pair.name,
         "importance": rounded(importance),
         "axes": list(axes),
         "unit": unit,
         "values": [[_whole(value / unit) for value in one] for one in drawn],
+        "off": off,
         "weights": rounded_list(pair.weights[cells].ravel()),
         "most": [
             rounded_list((p if c is None else p.of_class(c)).most for p in (pair, whole))

@@ -81,15 +81,18 @@ function choose(entry, from, to, c) {
 /* Values of the chosen spots: ``wanted`` gives a value, less the mean, for each of them. */
 function change(wanted, frame) {
   const {entry, c} = chosen, {term, shape} = entry, [a, b] = ends(chosen);
-  if (!changes.has(term)) changes.set(term, {entry, before: term.values.slice(), reason: ""});
+  if (!changes.has(term)) {
+    changes.set(term, {entry, before: term.values.slice(), reason: "", off: shape.off, missing_off: shape.missing_off});
+    shape.off = shape.missing_off = null;  // nobody knows how sure a curve is that was drawn by hand
+  }
   for (let s = a; s <= b; s++) {
     const bin = entry.drawing.spots[s].bin, value = wanted(s);
     term.values[bin * C + c] = value === null ? changes.get(term).before[bin * C + c] : value + term.mean[c];
     show(shape, term, bin, c);
   }
   const {before} = changes.get(term);
-  if (term.values.every((v, k) => v === before[k])) changes.delete(term);
-  refresh(entry, frame);
+  if (term.values.every((v, k) => v === before[k])) undo(term);
+  else refresh(entry, frame);
 }
 /* The drawn value of a bin. */
 function show(shape, term, bin, c) {
@@ -99,8 +102,9 @@ function show(shape, term, bin, c) {
   if (k >= 0) shape.values[c][k] = value;
 }
 function undo(term) {
-  const {entry, before} = changes.get(term);
+  const {entry, before, off, missing_off} = changes.get(term);
   term.values.set(before);
+  Object.assign(entry.shape, {off, missing_off});
   changes.delete(term);
   for (let bin = 0; bin <= entry.shape.n_bins; bin++) for (let c = 0; c < C; c++) show(entry.shape, term, bin, c);
   refresh(entry);

@@ -37,4 +37,8 @@ function figure(x, digits = 4) {
       "weak-learners has a training loss that is smaller by more than " + figure(c.gap) + " (" +
       percent(c.relative) + " of the loss " + figure(c.loss) + ").";
   }
+  if (data.edit_cost) {
+    const [name, before, after] = data.edit_cost;
+    make("p", $("edited"), "On the given rows, " + name + ": " + figure(before, 6) + " before, " + figure(after, 6) + " after.");
+  }
 }

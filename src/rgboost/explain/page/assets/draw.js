@@ -53,9 +53,9 @@ function frame(svg, x, y, box, xs, ys) {
 
 /* Classes take turns with six colours. */
 function colour(k) { return "k" + k % 6; }
-function signed(values) {
+function signed(values, offs) {
   return values.map((value, k) => (data.classes ? data.classes[k] + " " : "") +
-    (value > 0 ? "+" : "") + short(value)).join(", ");
+    (value > 0 ? "+" : "") + short(value) + (offs ? " ± " + short(offs[k] ?? NaN) : "")).join(", ");
 }
 function flat(shape) { return shape.values.flat().concat(shape.missing || []); }
 function span(shape, limits) {

@@ -89,8 +89,9 @@ function drawPair(card, pair, limits, c = 0) {
     const j = inside(up, (event.clientY - at.top) * tall / at.height);
     if (i < 0 || j < 0) { says.textContent = ""; return; }
     const all = pair.values.map((_, k) => value(i, j, k) ?? NaN);
+    const offs = pair.off && !whole ? pair.off.map(o => o[i * up.length + j] * pair.unit) : null;
     says.textContent = first.name + ": " + across[i].words + "; " + second.name + ": " + up[j].words +
-      ": " + signed(all) + ", weight of the rows " + short(pair.weights[i * up.length + j]);
+      ": " + signed(all, offs) + ", weight of the rows " + short(pair.weights[i * up.length + j]);
   });
   canvas.addEventListener("pointerleave", () => { says.textContent = ""; });
   const lost = first.left_out + second.left_out;

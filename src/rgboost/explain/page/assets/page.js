@@ -42,6 +42,10 @@ for (const [name, value] of data.facts) {
   make("dt", pair, name);
   make("dd", pair, value);
 }
+$("band").hidden = !data.band;
+$("band").querySelector("span").textContent = data.band;
+$("edited").hidden = !data.edited.length;
+for (const line of data.edited) make("li", $("edited").querySelector("ol"), line);
 $("formula").textContent = data.formula;
 for (const node of document.querySelectorAll(".scale")) node.textContent = data.scale;
 (data.classes || []).forEach((name, k) => make("span", $("classes"), name, {className: colour(k)}));

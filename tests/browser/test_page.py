@@ -203,7 +203,7 @@ def test_links_lead_to_terms_that_a_search_has_hidden(open_page, pages):
 
 def test_bands_and_edits_are_drawn(open_page, tmp_path):
     labels = LABELS["three"]
-    model = RGBMClassifier(max_bins=12, interactions=0, random_state=0)
+    model = RGBMClassifier(max_iter=30, max_bins=12, interactions=0, bags=3, random_state=0)
     model.fit(ROWS, labels)
     editor = model.edit().flatten("kind", (0, 2), reason=HOSTILE)
     edited = editor.set(LONG, 0.5, reason="a test").model
@@ -211,7 +211,7 @@ def test_bands_and_edits_are_drawn(open_page, tmp_path):
     page = open_page(tmp_path / "edited.html")
     draw_all(page)
     assert HOSTILE in page.text("#edited ol")
-    assert "one standard deviation over 5 runs" in page.text("#band")
+    assert "90 % interval from 3 bags" in page.text("#band")
     assert "log-loss" in page.text("#edited p:last-child")
     for name, sure in ((HOSTILE, True), (LONG, False), ("kind", False)):
         plot = page.card(name)

@@ -211,7 +211,7 @@ def test_bands_and_edits_are_drawn(open_page, tmp_path):
     page = open_page(tmp_path / "edited.html")
     draw_all(page)
     assert HOSTILE in page.text("#edited ol")
-    assert "90 % interval from 3 bags" in page.text("#band")
+    assert "3 bags" in page.text("#band")
     assert "log-loss" in page.text("#edited p:last-child")
     for name, sure in ((HOSTILE, True), (LONG, False), ("kind", False)):
         plot = page.card(name)

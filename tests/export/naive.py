@@ -47,3 +47,9 @@ def answer(terms, row):
     if link.name == "logistic":
         f = 1 / (1 + math.exp(min(-link.scale * f, 700)))
     return np.array([f]) if terms.classes is None else np.array([1 - f, f])
+
+
+def label(terms, row):
+    """The predicted class."""
+    scores = score(terms, row)
+    return terms.classes[int(scores[0] > 0) if len(scores) == 1 else int(scores.argmax())]

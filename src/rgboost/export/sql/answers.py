@@ -63,7 +63,7 @@ def _add_shares(query: Query, columns: list[Any], scores: list[str]) -> tuple[li
     """The probabilities of several classes, and the column of the largest score."""
     keep = [sql.column(one.alias_or_name) for one in columns]
     most = query.names.new("most")
-    largest = sql.named(sql.greatest([sql.column(name) for name in scores]), most)
+    largest = sql.named(sql.greatest([sql.column(name) for name in scores], query.dialect), most)
     query.step("most", sql.select([*keep, largest], query.last))
     shares = [query.names.new(f"share_{c}") for c in range(len(scores))]
     found = [

@@ -160,8 +160,9 @@ def category(label: Any) -> Any:
     return literal(label) if isinstance(label, str) else double(float(label))
 
 
-def greatest(values: Sequence[Any]) -> Any:
-    return exp.Greatest(this=values[0], expressions=list(values[1:]), ignore_nulls=False)
+def greatest(values: Sequence[Any], dialect: str) -> Any:
+    name = "MAX" if dialect == "sqlite" else "GREATEST"
+    return exp.Anonymous(this=name, expressions=list(values))
 
 
 def select(values: Sequence[Any], source: Any) -> Any:

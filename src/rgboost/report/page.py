@@ -30,7 +30,7 @@ SECTIONS = {
     "above": ("edit",),
     "after": ("edits", "plan"),
 }
-SCRIPTS = ("plan", "performance", "levels", "score", "what_if", "edits")
+SCRIPTS = ("plan", "performance", "levels", "score", "what_if", "drag", "edits")
 
 
 def write_report(
@@ -154,9 +154,10 @@ def column_of(X: Any, by: Any) -> tuple[str, Any]:
     return by, frame[by].to_numpy()
 
 
-def plan_data(model: Any) -> dict[str, Any] | None:
+def plan_data(model: Any) -> dict[str, Any]:
     """How the model was fitted: settings, engines, events, and the last certificate."""
     plan = getattr(model, "plan_", None)
+    entries = () if plan is None else plan.entries
     found = getattr(model.trace_, "certificates", ())
     certificate = None
     if found:
@@ -168,9 +169,7 @@ def plan_data(model: Any) -> dict[str, Any] | None:
             "relative": rounded(last.relative_gap),
         }
     return {
-        "entries": []
-        if plan is None
-        else [[e.name, shown(e.value), e.source, e.why] for e in plan.entries],
+        "entries": [[e.name, shown(e.value), e.source, e.why] for e in entries],
         "events": [] if plan is None else list(plan.events),
         "certificate": certificate,
     }

@@ -289,6 +289,24 @@ class TestBags:
         with pytest.raises(ValueError, match="was edited, and its bags were not"):
             edited.predict(X, return_std=True)
 
+    def test_ctrl_c_leaves_the_model_without_bags(self, monkeypatch):
+        X, y = frame(100)
+        model = RGBMRegressor(max_iter=5, interactions=0, bags=5, random_state=0)
+        fit, calls = RGBMRegressor._fit_score, []
+
+        def stopped(self, *arguments):
+            calls.append(self)
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            return fit(self, *arguments)
+
+        monkeypatch.setattr(RGBMRegressor, "_fit_score", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+        assert not hasattr(model, "bags_")
+        assert "bags were interrupted" in model.plan_.events[-1]
+        assert len(model.predict(X)) == 100
+
     def test_bad_numbers(self):
         X, y = frame(50)
         with pytest.raises(ValueError, match="bags=1 has no spread"):

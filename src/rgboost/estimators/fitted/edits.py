@@ -33,6 +33,7 @@ class EditsMixin:
     loss_: Any
     input_: Any
     plan_: Any
+    intercept_: Any
 
     def edit(self) -> Editor:
         """An editor of the model, which makes other models of it and never changes it.
@@ -42,6 +43,17 @@ class EditsMixin:
         its tables, exactly; it has no stages and no certificate, which are of boosting.
         """
         return Editor(self)
+
+    def unedited(self) -> Self:
+        """The model before its first edit, for a look at the curves before and after; without a
+        path, bands and bags. A model that was not edited is itself."""
+        other, history = copy.copy(self), getattr(self, "edits_", None)
+        if history is not None:
+            for name in ("edits_", "bands_"):
+                vars(other).pop(name, None)
+            other.model_, other.coverage_ = history.model, history.coverage
+            other.intercept_ = other.model_.intercept
+        return other
 
     def _mean_loss(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> float:
         """The mean loss of rows."""

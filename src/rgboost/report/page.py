@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from typing import Any
 
@@ -108,9 +107,7 @@ def report_data(
     data["class_names"] = None if classes is None else [str(label) for label in classes.tolist()]
     data["edit_cost"] = None
     if hasattr(model, "edits_"):
-        before = copy.copy(model)
-        before.model_ = model.edits_.model
-        old = judge(before, X, y, sample_weight, offset).mean_loss()
+        old = judge(model.unedited(), X, y, sample_weight, offset).mean_loss()
         data["edit_cost"] = [judged.loss_name, rounded(old), rounded(judged.mean_loss())]
     data["has_offset"] = offset is not None
     data["edits"] = {"format": FORMAT, "version": VERSION, "model": checksum(model)}

@@ -131,6 +131,16 @@ def test_three_classes(fitted):
         np.testing.assert_array_equal(one.deviation.values, shape.deviation.values[:, 1])
 
 
+@pytest.mark.parametrize("size", [1e-130, 1e130])
+def test_values_of_any_size(size):
+    """In 64 bits or 32, with squares or without."""
+    X, y = frame()
+    settings = dict(max_bins=8, interactions=0, random_state=0)
+    usual = RGBMRegressor(**settings).fit(X, y).explain_global()["a"].deviation.values
+    found = RGBMRegressor(**settings).fit(X, size * y).explain_global()["a"].deviation.values
+    np.testing.assert_allclose(found / size, usual, rtol=1e-5)
+
+
 def test_no_band_where_there_was_one_run():
     X, y = frame(120)
     model = RGBMRegressor(max_iter=10, interactions=0).fit(X, y)

@@ -19,6 +19,7 @@ from .base import BaseRGBM
 from .chunked.labels import ClassLabels
 from .class_weight import apply_class_weight
 from .documents import ATTRIBUTES, parameters
+from .fitted import ScorecardMixin
 from .habits import names_ours
 from .held_out import TrainingRows
 from .rows import check_groups, check_training_rows
@@ -27,7 +28,7 @@ _LOSSES = """``"logistic"`` (or ``"log_loss"``; softmax if there are more than t
         ``"exponential"`` (two classes),"""
 
 
-class RGBMClassifier(ClassifierMixin, BaseRGBM):
+class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
     __doc__ = f"""Randomized Gradient Boosting Machine for two or more classes.
 
     An additive model of step functions for the log-odds, fitted by Algorithm 2 of Lu and
@@ -73,6 +74,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         max_iter: int | str = "auto",
         cv: Any = 5,
         ensemble: bool = True,
+        bags: int = 0,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str = "auto",
@@ -108,6 +110,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             max_iter=max_iter,
             cv=cv,
             ensemble=ensemble,
+            bags=bags,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
@@ -189,9 +192,17 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         classes (rows, classes). ``offset`` is added to it; without it, it is 0."""
         return self._score(X, offset)
 
-    def predict_proba(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
-        """Probabilities of the classes, in the order of ``classes_``."""
-        return self._probabilities(self._score(X, offset))
+    def predict_proba(self, X: Any, offset: Any = None, return_std: bool = False) -> Any:
+        """Probabilities of the classes, in the order of ``classes_``.
+
+        With ``return_std=True``, of a model with ``bags``: (probabilities, their standard
+        deviations over the bags).
+        """
+        probabilities = self._probabilities(self._score(X, offset))
+        if not return_std:
+            return probabilities
+        bags = [self._probabilities(score) for score in self._bag_scores(X, offset)]
+        return probabilities, np.std(bags, axis=0, ddof=1)
 
     def predict(self, X: Any, offset: Any = None) -> NDArray:
         """The most probable class of every row."""

@@ -96,6 +96,11 @@ _PARAMETERS = """
         ``max_iter="cv"`` of at most {MOST_FEW_ROWS:,} rows of numbers, with every loss but those in
         Python. False, and in all other cases (``warm_start``, ``resume``, callbacks that look at
         one run: ``Checkpoint``, ``EarlyStopping``, certificates): a fit to all rows.
+    bags : int
+        How many times the model is fitted again, to rows that are weighed anew at random (the
+        Bayesian bootstrap): for intervals of curves, and for ``predict(X, return_std=True)``. The
+        model itself stays as it is, and a fit takes ``bags`` + 1 times as long. 0: none; some two
+        dozen are enough for most.
     early_stopping : {{"auto", True, False}}
         Stop when the loss of validation rows no longer falls. ``"auto"``: if ``fit`` is given
         ``X_val, y_val``, or if ``max_iter="auto"`` says so. True holds rows out for that, False
@@ -192,6 +197,10 @@ ATTRIBUTES = """
     has_offset_ : whether the fit had an offset.
     best_iteration_ : the iteration that the model is of: where the validation loss was smallest,
         or ``n_iter_`` if there were no validation rows. Stages end there.
+    bands_ : how far the runs of a mean (or the bags) are apart, in every bin of every curve and
+        pair: standard deviations. There is none where there was one run.
+    bags_ : the models of the bags, if there are any.
+    edits_ : the edits of a model that came from ``edit()``.
     loss_ : the loss that was minimised.
     intercept_ : the score that the iterations started from.
     n_learners_ : K, the number of weak-learners.

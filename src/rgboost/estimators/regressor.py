@@ -93,6 +93,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         max_iter: int | str = "auto",
         cv: Any = 5,
         ensemble: bool = True,
+        bags: int = 0,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str = "auto",
@@ -127,6 +128,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
             max_iter=max_iter,
             cv=cv,
             ensemble=ensemble,
+            bags=bags,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
@@ -172,11 +174,19 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         labels, parts = y.astype(np.float64), check_groups(given.groups, len(y))
         return TrainingRows(X, labels, weight, validation, offset, parts)
 
-    def predict(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
+    def predict(self, X: Any, offset: Any = None, return_std: bool = False) -> Any:
         """Predicted responses. ``offset`` is added to the score of every row; without it, it is 0
-        (with the logarithm of an exposure as offset: predictions for an exposure of 1)."""
+        (with the logarithm of an exposure as offset: predictions for an exposure of 1).
+
+        With ``return_std=True``, of a model with ``bags``: (predictions, standard deviations of the
+        predictions over the bags). They tell how sure the mean response is, not how far single
+        responses lie from it.
+        """
         score = self._score(X, offset)  # first: it tells if there is no model yet
-        return self.loss_.inverse_link(score)
+        predicted: NDArray[np.float64] = self.loss_.inverse_link(score)
+        if not return_std:
+            return predicted
+        return predicted, self.loss_.inverse_link(self._bag_scores(X, offset)).std(axis=0, ddof=1)
 
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[NDArray[np.float64]]:
         """Predictions after 1, 2, ..., best_iteration_ iterations."""

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from .._core.one_line import shortened
 from .._core.svg import number, row_of
 from ..model.pair_tables import PairTables, find_bins, weighted_spread
+from .band import Band, Deviation
+from .frames import bins_of, make_frame, repeated, with_classes
 from .heat_map import heat_maps
 from .scale import SCORE, Scale
 from .shape_function import ShapeFunction, labels_of, plot_range
@@ -110,6 +112,7 @@ class PairFunction:
     classes : the labels of C > 2 classes, or None.
     scale : what the function adds to, in words.
     whole : whether the curves of both features are in it; see `with_curves`.
+    deviation : how far runs or bags are apart, or None; see `band`.
     """
 
     axes: tuple[PairAxis, PairAxis]
@@ -118,6 +121,7 @@ class PairFunction:
     classes: NDArray | None = None
     scale: Scale = SCORE
     whole: bool = False
+    deviation: Deviation | None = None
 
     @property
     def features(self) -> tuple[int, int]:
@@ -147,6 +151,11 @@ class PairFunction:
         """The standard deviation over the training rows; of several classes, the root of the sum
         of their squares."""
         return weighted_spread(self.values, self.weights)
+
+    @property
+    def band(self) -> Band | None:
+        """As `ShapeFunction.band`, for every cell."""
+        return None if self.deviation is None else self.deviation.band(self.values)
 
     @property
     def most(self) -> float:
@@ -182,12 +191,32 @@ class PairFunction:
         a curve has several steps within a bin, its mean over the rows there is taken."""
         added = [mean_in_bins(c, a) for c, a in zip((first, second), self.axes, strict=True)]
         values = self.values + added[0][:, None] + added[1][None]
-        return replace(self, values=values, whole=True)
+        return replace(self, values=values, whole=True, deviation=None)
 
     def of_class(self, label: Any) -> PairFunction:
         """The function of a class, by its label; of the first of two, with its sign turned."""
         scale, take = self.scale.choose(label, self.classes)
-        return replace(self, values=take(self.values), classes=None, scale=scale)
+        deviation = self.deviation
+        if deviation is not None:
+            deviation = replace(deviation, values=np.abs(take(deviation.values)))
+        values = take(self.values)
+        return replace(self, values=values, classes=None, scale=scale, deviation=deviation)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """A data frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"`` with a row for every cell (of
+        several classes one for each): the ``term``, the bin of the first and of the second feature
+        (``first_from``, ``first_to``, ``first_category``, ``first_missing``, ...), the ``weight``
+        of the training rows and the ``value``."""
+        first, second = self.axes
+        size = self.weights.shape
+        cells: dict[str, list[Any]] = {
+            "term": [self.name] * self.weights.size,
+            **repeated(bins_of(first.cuts, first.categories, "first_"), size[1]),
+            **repeated(bins_of(second.cuts, second.categories, "second_"), 1, size[0]),
+            "weight": self.weights.ravel().tolist(),
+        }
+        classes = None if self.classes is None else self.classes.tolist()
+        return make_frame(with_classes(cells, self.values, classes), backend)
 
     def place(self, along: int | str) -> int:
         """0 for the first feature, 1 for the second; by its name, or by that number."""

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from .coordinate import random_then_greedy
     from .data.chunks import Chunks
     from .estimators import RGBMClassifier, RGBMRegressor
-    from .estimators.loading import load
+    from .estimators.loading import from_json, load
     from .learners import Dictionary, Stumps
     from .training import Trace, boost
     from .warming import warm_up
@@ -24,6 +24,7 @@ __all__ = [
     "Trace",
     "boost",
     "compare",
+    "from_json",
     "load",
     "random_then_greedy",
     "warm_up",
@@ -38,6 +39,7 @@ _HOME = {
     "Trace": "training",
     "boost": "training",
     "compare": "comparison",
+    "from_json": "estimators",
     "load": "estimators",
     "random_then_greedy": "coordinate",
     "warm_up": "warming",

@@ -3,8 +3,8 @@ Curves, pairs and trees
 =======================
 
 Three targets of the same features: a sum of waves, a product of two features, and one that takes
-three at once. A model can only be as good as its terms. Look at held-out rows before you give up a model
-that can be read.
+three at once. A model can only be as good as its terms. Look at held-out rows before you give up a
+model that can be read.
 """
 
 import matplotlib.pyplot as plt

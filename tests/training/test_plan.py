@@ -310,7 +310,8 @@ class TestOnePlace:
 
     @pytest.mark.parametrize("sentence", SENTENCES)
     def test_numbers_of_the_guide_are_those_of_the_rules(self, sentence):
-        text = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+        pages = "inside/means.md", "pairs.md"
+        text = " ".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages)
         assert " ".join(sentence.split()) in " ".join(text.split())
         assert rules.DENSE_CELLS == 1 << 22, "four million"
 

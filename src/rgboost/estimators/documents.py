@@ -40,7 +40,7 @@ _PARAMETERS = """
         Multiplies the step. Smaller ones need more iterations and predict a little better; 1 is
         the paper's.
     max_iter : int, "auto" or "cv"
-        How many iterations. ``"auto"``: until held-out rows stop to gain. ``"cv"``: the same, by
+        How many iterations. ``"auto"``: until held-out rows no longer gain. ``"cv"``: the same, by
         cross-validation. A number: exactly so many, for benchmarks and for the paper's fits.
     cv : int, splitter or list of (train, test) rows
         The folds of cross-validation. Give a splitter where rows belong together, or ``groups`` to

@@ -12,12 +12,13 @@ ROOT = Path(rgboost.__file__).parent
 
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
-        coordinate storage explain estimators warming plot theory experiments cli __main__""",
+        coordinate storage explain editing decisions estimators warming plot theory experiments cli
+        __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
     "cli": "typed errors losses options files show commands app",
-    "cli/commands": "bench explain fit info predict reproduce theory warm_up",
-    "cli/files": "models numbers predictions task tables columns training",
+    "cli/commands": "bench edit explain fit info predict reproduce theory warm_up",
+    "cli/files": "models numbers predictions task tables columns labelled training",
     "cli/show": "output progress passes summary",
     "data": """input readers chunks cuts sorting sparse_columns binning mixed_bins coarse cache
         datasets""",
@@ -25,6 +26,8 @@ LAYERS = {
     "data/input": "labels names schema",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
+    "decisions": "scorecard reasons counterfactual",
+    "editing": "document terms operations whole apply editor",
     "engines": "problem curvature base direct leaves gram quadratic",
     "engines/direct": """equal_rows line_search step_length leaf_search newton_leaves loop
         few_rows_loop python_loss softmax_step softmax_loop outputs runs""",
@@ -32,12 +35,13 @@ LAYERS = {
     "engines/gram": "search loop class_search class_loop family gram_rows runs",
     "engines/quadratic": "runs class_runs",
     "estimators": """documents habits routing class_weight rows held_out carry_out pairs chunked
-        new_rows fitted_model convergence base classifier regressor loading""",
+        new_rows fitted_model fitted convergence base classifier regressor loading""",
     "estimators/chunked": "given refuse tally labels columns survey rows",
+    "estimators/fitted": "labelled refit edits decisions bags",
     "estimators/pairs": "rows judge stage",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
-    "explain": """scale heat_map pictures shape_function pair_function global_explanation
+    "explain": """scale band heat_map pictures shape_function pair_function global_explanation
         local_explanation page""",
     "learners": "kernels credibility leaves base stumps dictionary pairs trees",
     "learners/stumps": """splits stump_statistics dense_stumps sparse_stumps mixed_splits
@@ -48,7 +52,8 @@ LAYERS = {
         exponential softmax logistic poisson gamma tweedie ridged""",
     "losses/conjugates": "base closed_forms ridged logistic",
     "model": """path category_tables ladders pair_scores pair_tables stump_model
-        trees dictionary_model class_model mixed coverage with_pairs""",
+        trees dictionary_model class_model mixed coverage history bands
+        with_pairs""",
     "plot": "style room importances learning_curve shape_functions interactions waterfall",
     "selection": "layout rules always thresholds weighted",
     "statistics": """base rows class_rows whole_gram counted_gram slots side_by_side memory

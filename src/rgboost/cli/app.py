@@ -22,6 +22,7 @@ COMMANDS = {
     "fit": "Fit a model to a file and store it.",
     "predict": "Predict the rows of a file with a stored model.",
     "explain": "Draw what a stored model has learnt, as a page for the browser.",
+    "edit": "Make the edits of a file to a stored model, which stays as it is.",
     "reproduce": "The paper's experiments: figures, tables and verdicts.",
     "theory": "The paper's figures of its theory.",
     "bench": "Measure the speed on this machine.",

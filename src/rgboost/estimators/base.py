@@ -28,6 +28,7 @@ from .chunked import ChunkedRows, chunked_rows, in_pieces, refuse_early
 from .chunked.labels import Labels
 from .convergence import warn_if_unfinished
 from .documents import FIT
+from .fitted import BagsMixin, DecisionsMixin, EditsMixin, bands_of_runs, check_bags
 from .fitted_model import FittedModelMixin
 from .habits import explain_unknown, names_ours
 from .held_out import TrainingRows
@@ -48,7 +49,10 @@ class _Given(NamedTuple):
     offset_val: Any
 
 
-class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
+class BaseRGBM(
+    NewRowsMixin, FittedModelMixin, EditsMixin, DecisionsMixin, BagsMixin, RoutesGroupsMixin,
+    BaseEstimator,
+):  # fmt: skip
     """Parameters, the fit of a score, and the score of new rows."""
 
     input_: InputSchema
@@ -72,6 +76,7 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         max_iter: int | str = "auto",
         cv: Any = 5,
         ensemble: bool = True,
+        bags: int = 0,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str = "auto",
@@ -105,6 +110,7 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         self.max_iter = max_iter
         self.cv = cv
         self.ensemble = ensemble
+        self.bags = bags
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -231,7 +237,10 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         given = _Given(offset, groups, X_val, y_val, sample_weight_val, offset_val)
         with all_or_nothing(self):
             rows = self._training_rows(X, y, sample_weight, given, resume)
-            interrupted = self._fit_score(rows, self._resolve_loss(rows.sample), resume)
+            loss = self._resolve_loss(rows.sample)
+            interrupted = self._fit_score(rows, loss, resume)
+            if self.bags and not interrupted:
+                self._fit_bags(rows, loss)
         if interrupted:
             raise KeyboardInterrupt
         warn_if_unfinished(self)
@@ -288,6 +297,7 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
 
     def _prepare(self, rows: Any, loss: Loss, resume: Any, seeds: list[int] | None = None) -> Job:
         """Rows to be fitted and the plan for them."""
+        check_bags(self.bags)
         rows.check_labels(loss)
         columns = rows.columns_to_fit(self, resume)
         if columns is not None:
@@ -384,7 +394,7 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
             told = job.rows.close()
         job.plan.events += told
         boosted = done.boosted
-        for name in ("cv_loss_", "pair_scores_", "pair_trace_"):
+        for name in ("cv_loss_", "pair_scores_", "pair_trace_", "edits_", "bands_", "bags_"):
             self.__dict__.pop(name, None)
         if done.cv_loss is not None:
             self.cv_loss_ = done.cv_loss
@@ -394,6 +404,9 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         self.coverage_ = boosted.prepared.coverage(
             boosted.model, boosted.trace.path(boosted.best_iteration)
         )
+        bands = bands_of_runs(boosted, pairs, self.coverage_)
+        if bands is not None:
+            self.bands_ = bands
         found: tuple[Additive, Trace] = among_all(boosted, job.columns, n_features)
         self.model_, self.trace_ = found
         if pairs is not None:
@@ -430,8 +443,8 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         if state is None and hasattr(self, "model_"):
             warnings.warn(
                 "warm_start=True finds nothing to go on from, and this fit begins anew: the model "
-                "was fitted with warm_start=False, interrupted, or loaded from a file of save(). "
-                "Set warm_start=True before the first fit, and store the model by pickle.",
+                "was fitted with warm_start=False, interrupted, edited, or loaded from a file of "
+                "save(). Set warm_start=True before the first fit, and store the model by pickle.",
                 stacklevel=4,
             )
         return state

@@ -19,6 +19,7 @@ from .base import BaseRGBM
 from .chunked.labels import ClassLabels
 from .class_weight import apply_class_weight
 from .documents import ATTRIBUTES, parameters
+from .fitted import ScorecardMixin
 from .habits import names_ours
 from .held_out import TrainingRows
 from .rows import check_groups, check_training_rows
@@ -27,7 +28,7 @@ _LOSSES = """``"logistic"`` (softmax if there are more than two
         classes), whose scores are log-odds; ``"exponential"`` (AdaBoost's, two classes);"""
 
 
-class RGBMClassifier(ClassifierMixin, BaseRGBM):
+class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
     __doc__ = f"""Randomized Gradient Boosting Machine for two or more classes.
 
     An additive model of step functions for the log-odds, fitted by Algorithm 2 of Lu and
@@ -77,6 +78,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         max_iter: int | str = "auto",
         cv: Any = 5,
         ensemble: bool = True,
+        bags: int = 0,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str = "auto",
@@ -112,6 +114,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             max_iter=max_iter,
             cv=cv,
             ensemble=ensemble,
+            bags=bags,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
@@ -213,7 +216,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         """
         return self._score(X, offset)
 
-    def predict_proba(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, offset: Any = None, return_std: bool = False) -> Any:
         """Probabilities of the classes, in the order of ``classes_``.
 
         Parameters
@@ -222,10 +225,12 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             Rows with the columns that the model was fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
+        return_std : bool
+            Of a model with ``bags``: also the standard deviations of probabilities over the bags.
 
         Returns
         -------
-        ndarray of shape (rows, classes)
+        ndarray of shape (rows, classes), or two of them
 
         Examples
         --------
@@ -236,7 +241,11 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         >>> model.predict_proba(X[:3]).shape
         (3, 2)
         """
-        return self._probabilities(self._score(X, offset))
+        probabilities = self._probabilities(self._score(X, offset))
+        if not return_std:
+            return probabilities
+        bags = [self._probabilities(score) for score in self._bag_scores(X, offset)]
+        return probabilities, np.std(bags, axis=0, ddof=1)
 
     def predict(self, X: Any, offset: Any = None) -> NDArray:
         """The most probable class of every row.

@@ -48,6 +48,9 @@ _PARAMETERS = """
     ensemble : bool
         After cross-validation: True is the mean of its models, an additive model that predicts
         better than one of them. False is one fit to all rows.
+    bags : int
+        How many times the model is fitted again, to rows weighed anew at random, for bands of
+        curves and ``predict(X, return_std=True)``. Two dozen are enough for most; 0: none.
     early_stopping : {{"auto", True, False}}
         Whether rows are held out to end the fit. ``"auto"``: where nothing else tells when to stop.
         With rows that are held out, the model is that of the best iteration.
@@ -126,6 +129,13 @@ ATTRIBUTES = """
         The losses of the rounds that pairs were fitted in; see ``plan_.events``.
     cv_loss_ : ndarray
         After cross-validation, the mean loss of held-out rows after 0, 1, ... iterations.
+    bands_
+        How far the runs of a mean (or the bags) are apart, in every bin of every curve and pair:
+        standard deviations. None where there was one run.
+    bags_
+        The models of the bags, if there are any.
+    edits_
+        The edits of a model that came from ``edit()``.
     has_offset_ : bool
         Whether the fit had an offset.
     loss_ : Loss

@@ -168,6 +168,7 @@ class FittedModelMixin:
             self.input_.labels,
             classes,
             Scale.of(self.loss_, classes),
+            getattr(self, "bands_", None),
         )
 
     def explain_local(self, X: Any) -> LocalExplanation:

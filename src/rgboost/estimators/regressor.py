@@ -95,6 +95,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         max_iter: int | str = "auto",
         cv: Any = 5,
         ensemble: bool = True,
+        bags: int = 0,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str = "auto",
@@ -129,6 +130,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
             max_iter=max_iter,
             cv=cv,
             ensemble=ensemble,
+            bags=bags,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
@@ -174,7 +176,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         labels, parts = y.astype(np.float64), check_groups(given.groups, len(y))
         return TrainingRows(X, labels, weight, validation, offset, parts)
 
-    def predict(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
+    def predict(self, X: Any, offset: Any = None, return_std: bool = False) -> Any:
         """Predicted responses.
 
         Without an offset they are those of an offset of 0: with the logarithm of an exposure as
@@ -186,10 +188,13 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
             Rows with the columns that the model was fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
+        return_std : bool
+            Of a model with ``bags``: also the standard deviations of predictions over the bags. They
+            tell how sure the mean response is, not how far single responses lie from it.
 
         Returns
         -------
-        ndarray of shape (rows,)
+        ndarray of shape (rows,), or two of them
 
         Examples
         --------
@@ -201,7 +206,10 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         (3,)
         """
         score = self._score(X, offset)  # first: it tells if there is no model yet
-        return self.loss_.inverse_link(score)
+        predicted: NDArray[np.float64] = self.loss_.inverse_link(score)
+        if not return_std:
+            return predicted
+        return predicted, self.loss_.inverse_link(self._bag_scores(X, offset)).std(axis=0, ddof=1)
 
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[NDArray[np.float64]]:
         """Predictions after 1, 2, ..., best_iteration_ iterations.

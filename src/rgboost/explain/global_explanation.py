@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from .._core.one_line import brief
 from .._core.svg import row_of
 from ..model import Coverage
+from ..model.bands import Bands
+from .band import Deviation
 from .pair_function import PairFunction, pair_functions
 from .pictures import global_pictures
 from .scale import SCORE, Scale
@@ -60,6 +62,7 @@ class GlobalExplanation:
         labels: Mapping[int, NDArray] | None = None,
         classes: NDArray | None = None,
         scale: Scale = SCORE,
+        bands: Bands | None = None,
     ) -> GlobalExplanation:
         """From the tables of a fitted model; ``labels[g]`` are those of feature g's categories."""
         if coverage is None:
@@ -86,7 +89,21 @@ class GlobalExplanation:
         )
         tables = model.wide.pairs
         pairs = tuple(pair_functions(tables, functions, names, labels or {}, classes, scale))
-        return cls(model.intercept, functions, names, coverage.total, classes, scale, pairs)
+        found = cls(model.intercept, functions, names, coverage.total, classes, scale, pairs)
+        return found if bands is None else found._with_bands(bands, model.wide)
+
+    def _with_bands(self, bands: Bands, wide: Any) -> GlobalExplanation:
+        """The same functions, and how far runs or bags are apart."""
+        found: list[Any] = []
+        for term, values in zip(self.terms, bands.by_term(wide), strict=True):
+            shape = values.shape
+            if isinstance(term, PairFunction):
+                shape = term.values.shape
+            deviation = Deviation(bands.of, bands.n, values.reshape(shape).astype(np.float64))
+            known = not np.isnan(values).any()
+            found.append(replace(term, deviation=deviation if known else None))
+        n = len(self.functions)
+        return replace(self, functions=tuple(found[:n]), pairs=tuple(found[n:]))
 
     @property
     def terms(self) -> tuple[Term, ...]:

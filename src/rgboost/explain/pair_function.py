@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .._core.one_line import shortened
 from .._core.svg import number, row_of
 from ..model.pair_tables import PairTables, find_bins, weighted_spread
+from .band import Band, Deviation
 from .heat_map import heat_maps
 from .scale import SCORE, Scale
 from .shape_function import ShapeFunction, labels_of, plot_range
@@ -133,6 +134,8 @@ class PairFunction:
         What the function adds to, in words.
     whole
         Whether the curves of both features are in it; see `with_curves`.
+    deviation
+        How far runs or bags are apart, or None; see `band`.
 
     Examples
     --------
@@ -154,6 +157,7 @@ class PairFunction:
     classes: NDArray | None = None
     scale: Scale = SCORE
     whole: bool = False
+    deviation: Deviation | None = None
 
     @property
     def features(self) -> tuple[int, int]:
@@ -183,6 +187,11 @@ class PairFunction:
         """The standard deviation over the training rows; of several classes, the root of the sum
         of their squares."""
         return weighted_spread(self.values, self.weights)
+
+    @property
+    def band(self) -> Band | None:
+        """As `ShapeFunction.band`, for every cell."""
+        return None if self.deviation is None else self.deviation.band(self.values)
 
     @property
     def most(self) -> float:
@@ -218,12 +227,16 @@ class PairFunction:
         a curve has several steps within a bin, its mean over the rows there is taken."""
         added = [mean_in_bins(c, a) for c, a in zip((first, second), self.axes, strict=True)]
         values = self.values + added[0][:, None] + added[1][None]
-        return replace(self, values=values, whole=True)
+        return replace(self, values=values, whole=True, deviation=None)
 
     def of_class(self, label: Any) -> PairFunction:
         """The function of a class, by its label; of the first of two, with its sign turned."""
         scale, take = self.scale.choose(label, self.classes)
-        return replace(self, values=take(self.values), classes=None, scale=scale)
+        deviation = self.deviation
+        if deviation is not None:
+            deviation = replace(deviation, values=np.abs(take(deviation.values)))
+        values = take(self.values)
+        return replace(self, values=values, classes=None, scale=scale, deviation=deviation)
 
     def place(self, along: int | str) -> int:
         """0 for the first feature, 1 for the second; by its name, or by that number."""

@@ -12,6 +12,7 @@ from .._core.one_line import shortened
 from .._core.svg import row_of
 from ..data.mixed_bins import OTHERS
 from ..model.pair_tables import find_bins, weighted_spread
+from .band import LEVEL, Band, Deviation
 from .pictures import shape_picture
 from .scale import SCORE, Scale
 
@@ -52,6 +53,8 @@ class ShapeFunction:
         The labels of C > 2 classes, or None.
     scale
         What the function adds to, in words: ``str(scale)`` is such as "log-odds of class yes".
+    deviation
+        How far runs or bags are apart, or None; see `band`.
 
     Examples
     --------
@@ -77,6 +80,7 @@ class ShapeFunction:
     codes: NDArray[np.float64] | None = None
     classes: NDArray | None = None
     scale: Scale = SCORE
+    deviation: Deviation | None = None
 
     @property
     def features(self) -> tuple[int]:
@@ -107,6 +111,20 @@ class ShapeFunction:
         return values, np.append(self.weights, self.missing_weight)
 
     @property
+    def band(self) -> Band | None:
+        """How sure the function is: ``low`` and ``high`` around its values, that for missing values
+        last, and in ``text`` what they are. Of the mean of several runs one standard deviation over
+        the runs: how much the curve depends on the rows, no interval. Of a model with ``bags`` an
+        interval of 90 %, see `interval`. None where there was one run, or the term was edited."""
+        return None if self.deviation is None else self.deviation.band(self._with_missing()[0])
+
+    def interval(self, level: float = LEVEL) -> Band:
+        """The interval of a model with ``bags``, bin by bin, of the function less its mean."""
+        if self.deviation is None:
+            raise ValueError(f"there are no bags of {self.name}; fit with bags=20, say.")
+        return self.deviation.band(self._with_missing()[0], level)
+
+    @property
     def plot_range(self) -> tuple[float, float]:
         """An interval that holds all edges, with some room at both ends, for a picture."""
         return plot_range(self.density_edges)
@@ -125,8 +143,13 @@ class ShapeFunction:
     def of_class(self, label: Any) -> ShapeFunction:
         """The function of a class, by its label; of the first of two, with its sign turned."""
         scale, take = self.scale.choose(label, self.classes)
-        missing = float(take(self.missing))
-        return replace(self, values=take(self.values), missing=missing, classes=None, scale=scale)
+        missing, deviation = float(take(self.missing)), self.deviation
+        if deviation is not None:
+            deviation = replace(deviation, values=np.abs(take(deviation.values)))
+        return replace(
+            self, values=take(self.values), missing=missing, classes=None, scale=scale,
+            deviation=deviation,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         kind = "steps" if self.categories is None else "categories"

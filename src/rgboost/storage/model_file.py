@@ -20,6 +20,8 @@ from ..data.cuts import MOST_BINS
 from ..data.input import InputSchema
 from ..losses import Loss
 from ..model import ClassStumpModel, Coverage, StumpModel, TreesModel
+from ..model.bands import Bands
+from ..model.history import History
 from ..training import Trace
 from ..training.plan import Plan
 from .container import read_container, write_container
@@ -74,6 +76,12 @@ def is_pair_scores(value: Any) -> bool:
     )
 
 
+def are_models(value: Any) -> bool:
+    """Models of bags."""
+    kinds = (StumpModel, ClassStumpModel, TreesModel)
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(m, kinds) for m in value)
+
+
 def is_a(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, kinds)
 
@@ -105,6 +113,9 @@ FITTED: dict[str, Fitted] = {
     "plan_": Fitted(is_a(Plan), optional=True),
     "pair_scores_": Fitted(is_pair_scores, optional=True),
     "pair_trace_": Fitted(is_a(Trace), optional=True),
+    "edits_": Fitted(is_a(History), optional=True),
+    "bands_": Fitted(is_a(Bands), optional=True),
+    "bags_": Fitted(are_models, optional=True),
 }
 
 
@@ -249,14 +260,18 @@ def _check_fitted(fitted: Mapping[str, Any]) -> None:
         require(FITTED[name].is_valid(value), f"fitted.{name}")
     none = isinstance(fitted["model_"], TreesModel)
     require((fitted["coverage_"] is None) == none, "fitted.coverage_")
-    for name in ("input_", "model_", "trace_", "coverage_", "pair_trace_"):  # rely on earlier ones
+    parts = ("input_", "model_", "trace_", "coverage_", "pair_trace_", "edits_", "bands_")
+    own = [(name, fitted.get(name)) for name in parts]  # each relies on those before it
+    for name, part in [*own, *(("bags_", bag) for bag in fitted.get("bags_", ()))]:
         try:
-            if fitted.get(name) is not None:
-                fitted[name].check_stored(_about(name, fitted))
+            if part is not None:
+                part.check_stored(_about(name, fitted))
         except StorageError:
             raise
         except Exception as error:  # of types that no check expected
             raise StorageError(f"Its value fitted.{name} is not valid: {error}") from error
+    alike = all(type(bag) is type(fitted["model_"]) for bag in fitted.get("bags_", ()))
+    require(alike, "fitted.bags_")
     _check_sizes(fitted)
 
 

@@ -45,13 +45,15 @@ class Judged:
             order = boosted.model.wide.pairs.features  # type: ignore[attr-defined]
         counts = np.geomspace(1, max(1, len(order)), MOST_COUNTS).round().astype(np.int64)
         counts = np.append(0, np.unique(counts[counts <= len(order)]))
-        paths = [boosted.run_path(k) for k in range(boosted.trace.n_runs)]
-        n_classes = loss.outputs if loss.outputs > 1 else None
         gains = Gains(len(counts))
-        for k, model in enumerate(models_of_runs(boosted.prepared, paths, n_classes)):
+        for k, model in enumerate(_models_of_runs(boosted, loss)):
             for some in held_losses(model, rows.held(k), loss, order, counts):
                 gains.add(*some)
         return cls(boosted, order, counts, gains.loss, gains.gain, gains.error)
+
+    def run_models(self, loss: Loss) -> list[Any]:
+        """What each of several runs adds to its curves; none where there is one run."""
+        return _models_of_runs(self.boosted, loss) if self.boosted.trace.n_runs > 1 else []
 
     @property
     def worth_it(self) -> bool:
@@ -78,6 +80,11 @@ class Judged:
     def model(self, curves: Any, n: int) -> Any:
         """The curves with the first n pairs; what the others explain by single features stays."""
         return add_model(curves, with_first_pairs(self.boosted.model, n))
+
+
+def _models_of_runs(boosted: Boosted, loss: Loss) -> list[Any]:
+    paths = [boosted.run_path(k) for k in range(boosted.trace.n_runs)]
+    return models_of_runs(boosted.prepared, paths, loss.outputs if loss.outputs > 1 else None)
 
 
 class Gains:

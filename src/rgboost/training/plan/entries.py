@@ -20,7 +20,7 @@ ORDER = (
     "monotone_constraints", "interactions", "interaction_constraints", "selection", "subset_size",
     "groups", "feature_weights",
     "always_features", "step", "learning_rate", "max_iter", "early_stopping", "cv", "ensemble",
-    "validation_fraction", "n_iter_no_change", "tol", "engine", "gram_memory", "n_jobs",
+    "bags", "validation_fraction", "n_iter_no_change", "tol", "engine", "gram_memory", "n_jobs",
     "random_state", "warm_start",
 )  # fmt: skip
 """Parameters as a plan shows them; others say nothing about the model."""

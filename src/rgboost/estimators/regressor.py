@@ -189,8 +189,8 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
         return_std : bool
-            Of a model with ``bags``: also the standard deviations of predictions over the bags. They
-            tell how sure the mean response is, not how far single responses lie from it.
+            Of a model with ``bags``: also the standard deviations over the bags. They tell how sure
+            the mean response is, not how far single responses lie from it.
 
         Returns
         -------

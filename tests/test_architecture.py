@@ -12,12 +12,13 @@ ROOT = Path(rgboost.__file__).parent
 
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
-        coordinate storage explain editing decisions estimators warming plot theory experiments cli
-        __main__""",
+        coordinate storage explain export editing decisions estimators warming plot theory
+        experiments report cli __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
     "cli": "typed errors losses options files show commands app",
-    "cli/commands": "bench edit explain fit info predict reproduce theory warm_up",
+    "cli/commands": """bench edit explain export fit info predict report reproduce theory
+        warm_up""",
     "cli/files": "models numbers predictions task tables columns labelled training",
     "cli/show": "output progress passes summary",
     "data": """input readers chunks cuts sorting sparse_columns binning mixed_bins coarse cache
@@ -41,8 +42,13 @@ LAYERS = {
     "estimators/pairs": "rows judge stage",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
-    "explain": """scale band heat_map pictures shape_function pair_function global_explanation
+    "export": """terms extract document rebuild tables sources codes onnx_model sql
+        methods""",
+    "export/sql": "words cells steps answers query",
+    "explain": """scale band frames heat_map pictures shape_function pair_function
+        global_explanation
         local_explanation page""",
+    "explain/page": "write data",
     "learners": "kernels credibility leaves base stumps dictionary pairs trees",
     "learners/stumps": """splits stump_statistics dense_stumps sparse_stumps mixed_splits
         mixed_stumps some_rows class_sums prepared_mixed family monotone""",
@@ -55,6 +61,7 @@ LAYERS = {
         trees dictionary_model class_model mixed coverage history bands
         with_pairs""",
     "plot": "style room importances learning_curve shape_functions interactions waterfall",
+    "report": "judged performance levels exact page",
     "selection": "layout rules always thresholds weighted",
     "statistics": """base rows class_rows whole_gram counted_gram slots side_by_side memory
         classes in_memory folded_rows pieces work_file chunks""",

@@ -109,7 +109,7 @@ NOT_CLASSES = {
 }
 PUBLIC = [
     "", ".callbacks", ".decisions", ".editing", ".explain", ".learners", ".losses", ".plot",
-    ".selection", ".theory",
+    ".report", ".selection", ".theory",
 ]  # fmt: skip
 
 

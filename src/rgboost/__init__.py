@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from .coordinate import random_then_greedy
     from .data.chunks import Chunks
     from .estimators import RGBMClassifier, RGBMRegressor
-    from .estimators.loading import load
+    from .estimators.loading import from_json, load
     from .learners import Dictionary, Stumps
     from .training import Trace, boost
     from .warming import warm_up
@@ -22,6 +22,7 @@ __all__ = [
     "Stumps",
     "Trace",
     "boost",
+    "from_json",
     "load",
     "random_then_greedy",
     "warm_up",
@@ -35,6 +36,7 @@ _HOME = {
     "Stumps": "learners",
     "Trace": "training",
     "boost": "training",
+    "from_json": "estimators",
     "load": "estimators",
     "random_then_greedy": "coordinate",
     "warm_up": "warming",

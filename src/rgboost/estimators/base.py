@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from .._core.team import check_n_jobs
 from .._core.validation import check_count
 from ..data.input import InputSchema
+from ..export import ExportsMixin
 from ..learners import LearnerFamily, Stumps, Trees, constrained
 from ..learners.base import Additive
 from ..losses import Loss
@@ -50,8 +51,8 @@ class _Given(NamedTuple):
 
 
 class BaseRGBM(
-    NewRowsMixin, FittedModelMixin, EditsMixin, DecisionsMixin, BagsMixin, RoutesGroupsMixin,
-    BaseEstimator,
+    NewRowsMixin, FittedModelMixin, EditsMixin, DecisionsMixin, BagsMixin, ExportsMixin,
+    RoutesGroupsMixin, BaseEstimator,
 ):  # fmt: skip
     """Parameters, the fit of a score, and the score of new rows."""
 

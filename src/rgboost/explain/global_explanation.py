@@ -14,6 +14,7 @@ from .._core.svg import row_of
 from ..model import Coverage
 from ..model.bands import Bands
 from .band import Deviation
+from .frames import make_frame
 from .pair_function import PairFunction, pair_functions
 from .pictures import global_pictures
 from .scale import SCORE, Scale
@@ -143,6 +144,15 @@ class GlobalExplanation:
     def terms_by_importance(self) -> list[Term]:
         """Functions and pairs, the most important one first; ties in the order of `terms`."""
         return sorted(self.terms, key=lambda term: -term.spread)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """The functions of one feature as one data frame of ``"pandas"``, ``"polars"`` or
+        ``"pyarrow"``, one below the other; see `ShapeFunction.to_frame`. Pairs have frames of their
+        own: `PairFunction.to_frame`."""
+        none = self[0].to_columns()
+        tables = [shape.to_columns() for shape in self.functions]
+        found = {name: [v for table in tables for v in table[name]] for name in none}
+        return make_frame(found, backend)
 
     def together(self, first: str | int, second: str | int) -> PairFunction:
         """What two features say in all: their pair with both of their curves added."""

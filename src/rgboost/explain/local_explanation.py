@@ -14,6 +14,7 @@ from .._core.one_line import brief
 from .._core.svg import row_of
 from ..data.mixed_bins import OTHERS
 from ..data.sparse_columns import take_columns
+from .frames import make_frame
 from .global_explanation import GlobalExplanation
 from .pair_function import PairAxis
 from .pictures import in_words, local_pictures
@@ -171,6 +172,22 @@ class LocalExplanation:
             return x.astype(object).tolist()
         others = labels.get(OTHERS)
         return [None if v != v else labels.get(v, others) for v in x.tolist()]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """A data frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"`` with a column for every term,
+        after the ``intercept``: the sum of a row is its score. With several classes there is a row
+        for each of them, and the columns ``row`` and ``class`` come first."""
+        n = len(self.contributions)
+        found: dict[str, Any] = {}
+        if self.classes is not None:
+            found["row"] = np.repeat(np.arange(n), len(self.classes))
+            found["class"] = self.classes.tolist() * n
+        found["intercept"] = np.tile(self.intercept, n)
+        for k, name in enumerate(self.names):
+            while name in found:
+                name += "_"
+            found[name] = self.contributions[:, k].ravel()
+        return make_frame(found, backend)
 
     def to_shap(self) -> Any:
         """A `shap.Explanation`, for the plots of the shap package.

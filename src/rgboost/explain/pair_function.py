@@ -14,6 +14,7 @@ from .._core.one_line import shortened
 from .._core.svg import number, row_of
 from ..model.pair_tables import PairTables, find_bins, weighted_spread
 from .band import Band, Deviation
+from .frames import bins_of, make_frame, repeated, with_classes
 from .heat_map import heat_maps
 from .scale import SCORE, Scale
 from .shape_function import ShapeFunction, labels_of, plot_range
@@ -237,6 +238,22 @@ class PairFunction:
             deviation = replace(deviation, values=np.abs(take(deviation.values)))
         values = take(self.values)
         return replace(self, values=values, classes=None, scale=scale, deviation=deviation)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """A data frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"`` with a row for every cell (of
+        several classes one for each): the ``term``, the bin of the first and of the second feature
+        (``first_from``, ``first_to``, ``first_category``, ``first_missing``, ...), the ``weight``
+        of the training rows and the ``value``."""
+        first, second = self.axes
+        size = self.weights.shape
+        cells: dict[str, list[Any]] = {
+            "term": [self.name] * self.weights.size,
+            **repeated(bins_of(first.cuts, first.categories, "first_"), size[1]),
+            **repeated(bins_of(second.cuts, second.categories, "second_"), 1, size[0]),
+            "weight": self.weights.ravel().tolist(),
+        }
+        classes = None if self.classes is None else self.classes.tolist()
+        return make_frame(with_classes(cells, self.values, classes), backend)
 
     def place(self, along: int | str) -> int:
         """0 for the first feature, 1 for the second; by its name, or by that number."""

@@ -13,6 +13,7 @@ from .._core.svg import row_of
 from ..data.mixed_bins import OTHERS
 from ..model.pair_tables import find_bins, weighted_spread
 from .band import LEVEL, Band, Deviation
+from .frames import bins_of, make_frame, with_classes
 from .pictures import shape_picture
 from .scale import SCORE, Scale
 
@@ -150,6 +151,21 @@ class ShapeFunction:
             self, values=take(self.values), missing=missing, classes=None, scale=scale,
             deviation=deviation,
         )  # fmt: skip
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The columns of `to_frame`."""
+        values, weights = self._with_missing()
+        bins = {"term": [self.name] * len(weights), **bins_of(self.cuts, self.categories)}
+        bins["weight"] = weights.tolist()
+        classes = None if self.classes is None else self.classes.tolist()
+        return with_classes(bins, values, classes)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """A data frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"`` with a row for every step or
+        category (of several classes one for each), the one of missing values last: the ``term``,
+        ``from`` and ``to`` of numbers, the ``category``, whether it is of ``missing`` values, the
+        ``weight`` of the training rows and the ``value``."""
+        return make_frame(self.to_columns(), backend)
 
     def __repr__(self) -> str:
         kind = "steps" if self.categories is None else "categories"

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from .._core.math import EXPONENT_MIN, exp
-from .base import BinaryLoss, Vector
+from .base import BinaryLoss, Link, Vector
 from .conjugates.closed_forms import ExponentialConjugate
 from .kernels import evaluate
 
@@ -44,6 +44,7 @@ class Exponential(BinaryLoss):
     terms = ExponentialTerms()
     newton_limit = 1.0
     score_name = "half the log-odds"
+    exported_link = Link("logistic", 2.0)
 
     def convexity_on(
         self, low: float, high: float, y_min: float, y_max: float

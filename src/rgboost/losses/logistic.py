@@ -18,7 +18,7 @@ from .._core.math import (
     twice_artanh,
 )
 from .._core.validation import check_not_negative
-from .base import BinaryLoss, Vector
+from .base import BinaryLoss, Link, Vector
 from .conjugates.base import Conjugate
 from .conjugates.logistic import LogisticConjugate, RidgedLogisticConjugate
 from .kernels import evaluate, evaluate_single, sum_of_losses
@@ -90,6 +90,7 @@ class Logistic(BinaryLoss):
 
     newton_limit = 4.0
     score_name = "log-odds"
+    exported_link = Link("logistic")
 
     def __init__(self, ridge: float = 1e-4) -> None:
         self.ridge = check_not_negative(ridge, "ridge")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .._core.validation import check_positive
-from .base import CompiledLoss, Vector
+from .base import CompiledLoss, Link, Vector
 from .conjugates.ridged import RidgedConjugate
 from .kernels import evaluate
 
@@ -65,6 +65,10 @@ class Ridged(CompiledLoss):
     @property
     def score_name(self) -> str:  # type: ignore[override]
         return self.inner.score_name
+
+    @property
+    def exported_link(self) -> Link | None:  # type: ignore[override]
+        return self.inner.exported_link
 
     def convexity_on(
         self, low: float, high: float, y_min: float, y_max: float

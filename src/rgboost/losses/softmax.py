@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
 from .._core.validation import check_count, check_not_negative
-from .base import Loss
+from .base import Link, Loss
 
 Matrix = NDArray[np.float64]
 
@@ -50,6 +50,7 @@ class Softmax(Loss):
     """
 
     labels_are_classes = True
+    exported_link = Link("softmax")
     newton_limit = 2.0
     model_limit = 8.0
     """The longest step of a row on a quadratic model. It is the mean of many that a leaf takes."""

@@ -231,15 +231,22 @@ def _read(document: dict[str, Any], tensors: Tensors, kinds: Mapping[str, type])
         raise StorageError("Its estimator is not one of " + ", ".join(kinds) + ".")
     (kind,) = kind.values()
     _check_keys(document["parameters"], set(), set(kind().get_params(deep=False)), "parameters")
-    estimator = kind(**{n: decode(value, tensors) for n, value in document["parameters"].items()})
+    parameters = {n: decode(value, tensors) for n, value in document["parameters"].items()}
     required = {name for name, spec in FITTED.items() if not spec.optional}
     _check_keys(document["fitted"], required, set(FITTED), "fitted")
     fitted = {name: decode(value, tensors) for name, value in document["fitted"].items()}
     for name in sorted(tensors):
         raise StorageError(f"It has the unknown tensor {name[:60]!r}.")
-    require(is_classifier(estimator) == ("classes_" in fitted), "fitted.classes_")
     if "plan_" in fitted:
         fitted["plan_"] = _plan(fitted["plan_"])
+    return assemble(kind, parameters, fitted)
+
+
+def assemble(kind: Any, parameters: Mapping[str, Any], fitted: dict[str, Any]) -> Any:
+    """The estimator of these parameters and fitted attributes; `StorageError` if they do not fit
+    together."""
+    estimator = kind(**parameters)
+    require(is_classifier(estimator) == ("classes_" in fitted), "fitted.classes_")
     _check_fitted(fitted)
     if fitted["input_"].names is not None:
         fitted["feature_names_in_"] = fitted["input_"].names

@@ -347,9 +347,12 @@ def test_what_is_stored(case, tmp_path):
     first, second = (edit["before"] for edit in loaded.edits_.edits)
     assert first == checksum(model)
     assert second == checksum(model.edit().flatten("b", (0, 2), reason="x").model)
-    original = copy.copy(loaded)
-    original.model_, original.coverage_ = loaded.edits_.model, loaded.edits_.coverage
+    original = loaded.unedited()
     assert checksum(original) == checksum(model)
+    assert (scores(original, X) == scores(model, X)).all()
+    assert not hasattr(original, "edits_")
+    original.save(tmp_path / "original.rgb")
+    assert checksum(model.unedited()) == checksum(model)
     more = loaded.edit().set("b", 0.0, reason="more").model
     assert len(more.edits_) == 3
     assert checksum(more) != checksum(loaded)

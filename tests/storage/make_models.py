@@ -15,7 +15,8 @@ from ..pairs import add_pairs
 @cache
 def some_models():
     """(model, rows): numbers, two classes, categories and missing values, three classes, both,
-    objects, pairs, pairs and three classes; trees of all that; edited ones."""
+    objects, pairs, pairs and three classes; trees of all that; an edited one, one with
+    bags."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = X[:, 0] + np.sin(3 * X[:, 1])
@@ -43,6 +44,7 @@ def some_models():
         (RGBMRegressor(max_iter=6, learner="trees", random_state=0).fit(frame, effect), frame),
         (RGBMClassifier(max_iter=6, learner=small, selection="all").fit(frame, classes), frame),
         (edited.model, frame),
+        (RGBMRegressor(max_iter=6, max_bins=4, bags=2, random_state=0).fit(X, y), X),
     ]
 
 

@@ -43,6 +43,17 @@ class EditsMixin:
         """
         return Editor(self)
 
+    def unedited(self) -> Self:
+        """The model before its first edit, for a look at the curves before and after; without a
+        path, bands and bags. A model that was not edited is itself."""
+        other, history = copy.copy(self), getattr(self, "edits_", None)
+        if history is not None:
+            for name in ("edits_", "bands_"):
+                vars(other).pop(name, None)
+            other.model_, other.coverage_ = history.model, history.coverage
+            other.intercept_ = other.model_.intercept
+        return other
+
     def _mean_loss(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> float:
         """The mean loss of rows."""
         rows = labelled(self, X, y, sample_weight, offset)

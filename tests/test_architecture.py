@@ -12,19 +12,21 @@ ROOT = Path(rgboost.__file__).parent
 
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
-        coordinate storage explain export editing decisions estimators warming plot theory
-        experiments report cli __main__""",
+        coordinate storage explain export editing decisions estimators warming plot comparison
+        theory experiments report cli __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
     "cli": "typed errors losses options files show commands app",
-    "cli/commands": """bench edit explain export fit info predict report reproduce theory
+    "cli/commands": """bench compare edit explain export fit info predict report reproduce theory
         warm_up""",
+    "comparison": """paired rows measure entrants peers compared words picture page result progress
+        run""",
     "cli/files": "models numbers predictions task tables columns labelled training",
     "cli/show": "output progress passes summary",
     "data": """input readers chunks cuts sorting sparse_columns binning mixed_bins coarse cache
         datasets""",
     "data/chunks": "piece files chunks sample levels",
-    "data/input": "labels names schema",
+    "data/input": "labels names schema task",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
     "decisions": "scorecard reasons counterfactual",
@@ -60,7 +62,8 @@ LAYERS = {
     "model": """path category_tables ladders pair_scores pair_tables stump_model
         trees dictionary_model class_model mixed coverage history bands
         with_pairs""",
-    "plot": "style room importances learning_curve shape_functions interactions waterfall",
+    "plot": """style room comparison importances learning_curve shape_functions interactions
+        waterfall""",
     "report": "judged performance levels exact page",
     "selection": "layout rules always thresholds weighted",
     "statistics": """base rows class_rows whole_gram counted_gram slots side_by_side memory

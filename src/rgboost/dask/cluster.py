@@ -9,9 +9,10 @@ from itertools import count
 from typing import Any
 from uuid import uuid4
 
-import dask
 from dask.delayed import Delayed, delayed
 from distributed import Client, Future, get_client
+
+import dask
 
 from ..statistics.pieces import TOGETHER
 
@@ -86,7 +87,7 @@ class Cluster(Tasks):
     def results(self, futures: Sequence[Future]) -> list[Any]:
         """What came of tasks. If one fails, or at Ctrl-C, the others are cancelled."""
         try:
-            return list(self.client.gather(list(futures)))  # type: ignore[call-overload]
+            return list(self.client.gather(list(futures)))
         except BaseException as fault:
             self.cancel(futures)
             if isinstance(fault, CancelledError):

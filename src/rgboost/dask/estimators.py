@@ -13,7 +13,7 @@ from ..estimators import RGBMClassifier, RGBMRegressor
 from .cluster import Cluster, find_client
 from .partitions import is_collection
 from .predictions import lazily, score
-from .rows import PartitionedRows, partitioned_rows, refuse_early
+from .rows import partitioned_rows, refuse_early
 
 
 def _with_client(local: Any) -> Callable[[Any], Any]:
@@ -34,7 +34,7 @@ class OnDask:
     estimators do."""
 
     client: Any
-    _local: type
+    _local: Any
 
     def to_local(self) -> Any:
         """The plain estimator, fitted if this one is: it needs no cluster."""
@@ -47,7 +47,7 @@ class OnDask:
 
     def _training_rows(
         self: Any, X: Any, y: Any, sample_weight: Any, given: Any, resume: Any
-    ) -> PartitionedRows:
+    ) -> Any:
         refuse_early(self, y, given, resume)
         bare = clone(self.to_local().set_params(callbacks=None, verbose=0))
         rows = X, y, sample_weight, given.offset
@@ -90,7 +90,8 @@ class OnDask:
 
     def __getstate__(self) -> dict[str, Any]:
         """A pickle has no client: what it gives finds the default one."""
-        return {**super().__getstate__(), "client": None}  # type: ignore[misc]
+        state: Any = super().__getstate__()
+        return {**state, "client": None}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         memo[id(self.client)] = self.client  # nobody copies a connection
@@ -104,15 +105,17 @@ class OnDask:
         return other
 
 
-_PARAMETERS = """    client : dask.distributed.Client, optional
+_PARAMETERS = """\
+    client : dask.distributed.Client, optional
         Where tasks are sent. Default: the client that was made last in this process. It is no part
         of a pickle, and nobody copies it.
 
     Other parameters, and what `fit` leaves in the estimator, are those of the local one. ``n_jobs``
-    are threads of the client, which runs the iterations; a task on a worker has one. """
+    are threads of the client, which runs the iterations; a task on a worker has one."""
 
-_FIT = """    ``fit(X, y, sample_weight=None, offset=None, X_val=None, y_val=None, ...)`` takes Dask arrays or
-    Dask data frames that are partitioned alike; chunks of arrays are made alike. Partitions may
+_FIT = """\
+    `fit` takes Dask arrays or Dask data frames (X, y, sample_weight, offset, and the same of
+    validation rows) that are partitioned alike; chunks of arrays are made alike. Partitions may
     have any number of rows, also none. `predict` of a Dask collection is a lazy one."""
 
 
@@ -132,7 +135,7 @@ class DaskRGBMRegressor(OnDask, RGBMRegressor):
     >>> from rgboost.dask import DaskRGBMRegressor
     >>> X = da.random.default_rng(0).normal(size=(4000, 3), chunks=(1000, 3))
     >>> y = X[:, 0] + X[:, 1] ** 2
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     model = DaskRGBMRegressor(max_iter=50, random_state=0).fit(X, y)
     ...     bool(model.score(X, y) > 0.8)
     True
@@ -165,7 +168,7 @@ class DaskRGBMClassifier(OnDask, RGBMClassifier):
     >>> from rgboost.dask import DaskRGBMClassifier
     >>> X = da.random.default_rng(0).normal(size=(4000, 3), chunks=(1000, 3))
     >>> y = X[:, 0] + X[:, 1] > 0
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     model = DaskRGBMClassifier(max_iter=50, random_state=0).fit(X, y)
     ...     model.predict_proba(X).compute().shape
     (4000, 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..training.plan.pieces import obstacles
 from ..training.plan.rules import sample_size
 from . import tasks
 from .cluster import Cluster
-from .partitions import Partition, check_collection, partitions_of
+from .partitions import Partition, partitions_of
 from .statistics import ClusterRows, PlacedRows
 from .tasks import Place, Reader
 
@@ -36,8 +36,9 @@ def refuse_early(estimator: Any, y: Any, given: Any, resume: Any) -> None:
     if (given.X_val is None) != (given.y_val is None):
         missing = "X_val" if given.X_val is None else "y_val"
         raise ValueError(f"{missing} is missing: validation rows need both X_val and y_val.")
-    if given.X_val is None and (given.sample_weight_val, given.offset_val) != (None, None):
-        raise ValueError("sample_weight_val or offset_val is given without X_val and y_val.")
+    for name in ("sample_weight_val", "offset_val"):
+        if given.X_val is None and getattr(given, name) is not None:
+            raise ValueError(f"{name} is given without X_val and y_val.")
     found = next(obstacles(estimator.get_params(deep=False)), None)
     if found is not None:
         what, why, remedy = found
@@ -103,9 +104,9 @@ def partitioned_rows(
     ]  # fmt: skip
     each = [cluster.task("tally", tasks.seen, one) for one in surveys]
     whole = cluster.tree("merge", tasks.merged_surveys, surveys)
-    surveyor, *seen = cluster.results(cluster.start([whole, *each]))
-    surveyor.estimator = estimator
-    found = surveyor.found()
+    all_rows, *seen = cluster.results(cluster.start([whole, *each]))
+    all_rows.found.estimator = estimator
+    found = all_rows.found.found()
     check_offsets(found)
     if not found.labels.settled_at_once:
         estimator.classes_ = found.labels.classes

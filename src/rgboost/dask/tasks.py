@@ -6,7 +6,7 @@ Nothing of it is changed: Dask may hand it to several tasks, or keep it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from functools import partial
 from typing import Any, NamedTuple
@@ -91,31 +91,46 @@ def count_rows(rows: Any, weight: Any = None) -> int:
     return int((np.asarray(weight, np.float64) > 0).sum())
 
 
+class Surveyed(NamedTuple):
+    """What the first pass found in partitions ``first`` to ``last``."""
+
+    found: Surveyor
+    first: int
+    last: int
+
+    @property
+    def name(self) -> str:
+        several = f"partitions {self.first} to {self.last}"
+        return several if self.last > self.first else f"partition {self.first}"
+
+
 def survey(
     X: Any, y: Any, weight: Any, offset: Any, *, estimator: Any, labels: Labels, seed: int,
     place: Place,
-) -> Surveyor:  # fmt: skip
+) -> Surveyed:  # fmt: skip
     """The first pass over a partition."""
     size, sample = partial(sample_size, given=None), RowSample(0, seed, place.first, place.bar)
     found = Surveyor(deepcopy(estimator), deepcopy(labels), size, sample)
     for piece in dense_parts(Piece(X, y, weight, offset), place.name):
         with errors_name(place.name):
             found.add(piece)
-    return found
+    return Surveyed(found, place.k, place.k)
 
 
-def seen(found: Surveyor) -> Seen:
+def seen(one: Surveyed) -> Seen:
     """By what the rows of a partition are known."""
+    found = one.found
     rows = found.labels.rows
     return Seen(found.tally, found.columns.plain, sorted(rows[rows > 0].tolist()))
 
 
-def merged_surveys(*found: Surveyor) -> Surveyor:
+def merged_surveys(*parts: Surveyed) -> Surveyed:
     """One survey of partitions that follow each other."""
-    merged = deepcopy(found[0])
-    for other in found[1:]:
-        merged.merge(other)
-    return merged
+    merged = deepcopy(parts[0].found)
+    for part in parts[1:]:
+        with errors_name(part.name):
+            merged.merge(part.found)
+    return Surveyed(merged, parts[0].first, parts[-1].last)
 
 
 def look_at_held(

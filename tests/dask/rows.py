@@ -13,7 +13,7 @@ import pandas
 from dask import delayed
 from rgboost import Chunks
 
-WAIT = 300.0
+WAIT = 120.0
 """Seconds until a test that waits for another process gives up; it matters where that fails."""
 
 

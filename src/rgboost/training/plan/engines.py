@@ -320,8 +320,8 @@ def _check_pieces(engine: str, obstacle: str | None) -> None:
     if obstacle is not None:
         raise ValueError(
             f"Rows that are read piece by piece have engine={engine!r} here, and it cannot do "
-            f"this: {obstacle}. Change that, give more gram_memory or fewer bins (max_bins) if they "
-            "do not fit, or give fit rows in memory."
+            f"this: {obstacle}. Change that, give more gram_memory or fewer bins (max_bins) if "
+            "they do not fit, or give fit rows in memory."
         )
 
 

@@ -148,13 +148,20 @@ class ClusterStatistics(Statistics):
             self.curved = weighting, sent, self.cluster.start(found)
         return (self.curved[1],), self.curved[2]
 
+    def _ask(self, method: str, *args: Any, **constants: Any) -> Any:
+        """What statistics of all rows answer to a method; ``args`` may be large."""
+        sent = [self.cluster.value("question", one) for one in args]
+        what = method.replace("_", "-")
+        return self._sums(what, tasks.ask, *sent, method=method, **constants)
+
     def weights(self, weighting: Curvature | None = None) -> Weights:
+        if weighting is None:
+            return Weights(*self._ask("weights"))
         shared, each = self._weighted(weighting)
-        return Weights(*self._sums("weights", tasks.weights, *shared, each=each))
+        return Weights(*self._sums("weights", tasks.curved_weights, *shared, each=each))
 
     def sums(self, models: Models, losses_only: bool = False) -> Sums:
-        sent = self.cluster.value("models", models)
-        return Sums(*self._sums("sums", tasks.sums, sent, losses_only=losses_only))
+        return Sums(*self._ask("sums", models, losses_only=losses_only))
 
     def gram(
         self, features: Sequence[int], columns: Columns, weighting: Curvature | None, outs: Any
@@ -209,6 +216,5 @@ class ClusterStatistics(Statistics):
                     at += width
 
     def tables(self, pairs: Sequence[tuple[int, int]], models: Models) -> tuple[Any, Any]:
-        sent = self.cluster.value("models", models)
-        found = self._sums("tables", tasks.tables, sent, pairs=list(pairs))
+        found = self._ask("tables", pairs, models)
         return found[: len(pairs)], found[len(pairs) :]

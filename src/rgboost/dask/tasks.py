@@ -6,7 +6,7 @@ Nothing of it is changed: Dask may hand it to several tasks, or keep it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from ..estimators.chunked.labels import Labels
 from ..estimators.chunked.rows import HeldFacts, HeldReader, held_facts, read_piece
 from ..estimators.chunked.survey import Surveyor, present
 from ..estimators.chunked.tally import Tally
-from ..statistics.base import Curvature, Models, fold_of_rows
+from ..statistics.base import Curvature, fold_of_rows
 from ..statistics.chunks import MANY
 from ..statistics.folded_rows import Asked, Binner, FoldedRows, NumberRows, folded
 from ..statistics.in_memory import InMemory
@@ -200,19 +200,29 @@ def _statistics(
     return found
 
 
-def weights(
-    rows: FoldedRows, asked: Asked, weighting: Curvature | None = None, units: Any = None, *,
-    n_folds: int,
-) -> Answer | None:  # fmt: skip
+def ask(
+    rows: FoldedRows, asked: Asked, *args: Any, n_folds: int, method: str, **constants: Any
+) -> Answer | None:
+    """What statistics of a partition answer to a method of theirs."""
+    found = _statistics(rows, asked, n_folds)
+    return None if found is None else list(_flat(getattr(found, method)(*args, **constants)))
+
+
+def _flat(answer: Any) -> Iterator[NDArray]:
+    """The arrays of an answer."""
+    if isinstance(answer, np.ndarray):
+        yield answer
+    else:
+        for part in answer:
+            yield from _flat(part)
+
+
+def curved_weights(
+    rows: FoldedRows, asked: Asked, weighting: Curvature, units: Any, *, n_folds: int
+) -> Answer | None:
+    """Sums of the curvature of the rows."""
     found = _statistics(rows, asked, n_folds, weighting, units)
     return None if found is None else list(found.weights(weighting))
-
-
-def sums(
-    rows: FoldedRows, asked: Asked, models: Models, *, n_folds: int, losses_only: bool
-) -> Answer | None:
-    found = _statistics(rows, asked, n_folds)
-    return None if found is None else list(found.sums(models, losses_only))
 
 
 class GramBlock(NamedTuple):
@@ -248,10 +258,3 @@ def gram(
         found.gram([q], wanted, weighting, outs)
         answer += [np.concatenate([out[:, now] for now in places], axis=1) for out in outs]
     return answer
-
-
-def tables(
-    rows: FoldedRows, asked: Asked, models: Models, *, n_folds: int, pairs: Any
-) -> Answer | None:
-    found = _statistics(rows, asked, n_folds)
-    return None if found is None else [one for part in found.tables(pairs, models) for one in part]

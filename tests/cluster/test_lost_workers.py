@@ -18,6 +18,7 @@ from .conftest import cluster_of
 from .rows import WAIT, assert_same, computed, in_memory, wait_until
 
 SIZES = (300,) * 9
+MEAN = dict(random_state=0, n_iter_no_change=20)
 
 
 class Processes:
@@ -92,7 +93,7 @@ def processes(cluster):
 def undisturbed():
     """Fits that nothing happens to."""
     with cluster_of(1) as cluster, Client(cluster) as client:
-        regressor = DaskRGBMRegressor(random_state=0, client=client).fit(*computed(SIZES))
+        regressor = DaskRGBMRegressor(**MEAN, client=client).fit(*computed(SIZES))
         classifier = DaskRGBMClassifier(random_state=0, max_iter=150, client=client)
         return regressor, classifier.fit(*computed(SIZES, classes=True))
 
@@ -119,7 +120,7 @@ def test_killed_in_the_gram_pass(processes, undisturbed, monkeypatch):
         processes.kill_worker(holding=rows.codes[0])
 
     seen = when_a_block_is_there(monkeypatch, 1, kill)
-    there = DaskRGBMRegressor(random_state=0, client=processes.client).fit(*computed(SIZES))
+    there = DaskRGBMRegressor(**MEAN, client=processes.client).fit(*computed(SIZES))
     assert len(processes.workers) == 1
     assert len(seen) == 4
     assert there.trace_.engine == "gram: the mean of 5 runs"
@@ -146,7 +147,7 @@ def test_a_worker_added_in_the_middle(processes, undisturbed, monkeypatch):
         processes.have(len(processes.workers) + 1)
 
     when_a_block_is_there(monkeypatch, 1, add)
-    there = DaskRGBMRegressor(random_state=0, client=processes.client).fit(*computed(SIZES))
+    there = DaskRGBMRegressor(**MEAN, client=processes.client).fit(*computed(SIZES))
     assert len(processes.workers) == 3
     assert_same(undisturbed[0], there)
 

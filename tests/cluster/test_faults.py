@@ -9,8 +9,8 @@ import dask.dataframe as dd
 import numpy as np
 import pandas
 import pytest
-
 from dask import delayed
+
 from rgboost.callbacks import Checkpoint
 from rgboost.dask import DaskRGBMClassifier, DaskRGBMRegressor, cluster, statistics
 

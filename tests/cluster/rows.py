@@ -9,8 +9,8 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas
-
 from dask import delayed
+
 from rgboost import Chunks
 
 WAIT = 120.0

@@ -17,6 +17,7 @@ from rgboost import Chunks, RGBMClassifier, RGBMRegressor, load
 from rgboost.dask import DaskRGBMClassifier, DaskRGBMRegressor
 from rgboost.data.chunks.sample import random_numbers
 from rgboost.statistics import chunks as provider
+from rgboost.statistics.base import Models
 from rgboost.training.plan import cluster as plan
 from rgboost.training.plan import rules
 
@@ -33,14 +34,15 @@ from .rows import (
 
 FRAME, Y = labelled_frame()
 SHORT = dict(random_state=0, max_iter=60)
+MEAN = dict(random_state=0, n_iter_no_change=20)
 
 
 @pytest.mark.parametrize("sizes", [(3000,), (1000, 0, 2000), (300,) * 10, (2700, 100, 200)])
 def test_whole_numbers(client, sizes):
     """To the last bit, however rows are partitioned: none in one, nine tenths in another."""
-    here = RGBMRegressor(random_state=0).fit(chunks_of(FRAME, Y))
+    here = RGBMRegressor(**MEAN).fit(chunks_of(FRAME, Y))
     X, y = frame_of(FRAME, sizes), frame_of(Y, sizes)
-    there = DaskRGBMRegressor(random_state=0).fit(X, y)
+    there = DaskRGBMRegressor(**MEAN).fit(X, y)
     assert there.trace_.engine == here.trace_.engine == "gram: the mean of 5 runs"
     assert_same(here, there)
     assert there.input_.labels[2].tolist() == here.input_.labels[2].tolist()
@@ -68,16 +70,15 @@ def test_the_blocks_of_files(client, classes, monkeypatch):
 
 @pytest.mark.parametrize("n_workers", [1, 4])
 def test_any_number_of_workers(client, n_workers):
-    """Of labels whose sums depend on their order."""
-    rows = computed((300,) * 19)
-    here = DaskRGBMRegressor(random_state=0, max_iter=300, loss="huber", client=client).fit(*rows)
+    """Of residuals whose sums depend on their order."""
+    rows, settings = computed((300,) * 19, classes=True), dict(random_state=0, max_iter=150)
+    here = DaskRGBMClassifier(**settings, client=client).fit(*rows)
     with cluster_of(n_workers) as cluster, Client(cluster) as other:
-        there = DaskRGBMRegressor(random_state=0, max_iter=300, loss="huber", client=other)
-        assert_same(here, there.fit(*rows))
+        assert_same(here, DaskRGBMClassifier(**settings, client=other).fit(*rows))
 
 
 def test_two_fits_at_once(client):
-    settings = [dict(loss="squared"), dict(loss="log-cosh")]
+    settings = [dict(engine="gram"), dict(engine="quadratic")]
     rows = computed((400,) * 5)
 
     def fit(given):
@@ -99,14 +100,14 @@ def test_weights_and_offsets(client):
     X, y, w, o = (
         frame_of(p, sizes) for p in (FRAME, Y, pandas.Series(weight), pandas.Series(offset))
     )
-    there = DaskRGBMRegressor(random_state=0).fit(X, y, w, offset=o)
+    there = DaskRGBMRegressor(**MEAN).fit(X, y, w, offset=o)
 
     def pieces():
         for k in range(0, 3000, 500):
             part = slice(k, k + 500)
             yield {"X": FRAME[part], "y": Y[part], "weight": weight[part], "offset": offset[part]}
 
-    here = RGBMRegressor(random_state=0).fit(Chunks(pieces))
+    here = RGBMRegressor(**MEAN).fit(Chunks(pieces))
     assert_same(here, there)
     found = there.predict(X, o).compute()
     np.testing.assert_array_equal(found, here.predict(FRAME, offset))
@@ -116,18 +117,18 @@ def test_weights_and_offsets(client):
 
 def test_validation_rows(client):
     train, held = slice(0, 2000), slice(2000, 3000)
-    here = RGBMRegressor(random_state=0).fit(
+    here = RGBMRegressor(**MEAN).fit(
         chunks_of(FRAME[train], Y[train]), X_val=chunks_of(FRAME[held], Y[held])
     )
     X, y = (frame_of(part[train], (700, 1300)) for part in (FRAME, Y))
     X_val, y_val = (frame_of(part[held], (0, 400, 600)) for part in (FRAME, Y))
-    there = DaskRGBMRegressor(random_state=0).fit(X, y, X_val=X_val, y_val=y_val)
+    there = DaskRGBMRegressor(**MEAN).fit(X, y, X_val=X_val, y_val=y_val)
     assert_same(here, there)
     assert here.trace_.validation_loss.tobytes() == there.trace_.validation_loss.tobytes()
 
 
 def test_a_share_that_is_held_out(client):
-    early = dict(random_state=0, early_stopping=True)
+    early = dict(**MEAN, early_stopping=True)
     here = RGBMRegressor(**early).fit(chunks_of(FRAME, Y))
     there = DaskRGBMRegressor(**early).fit(frame_of(FRAME, (1000,) * 3), frame_of(Y, (1000,) * 3))
     assert_same(here, there)
@@ -250,3 +251,23 @@ def test_what_runs_can_be_seen(client):
     assert "partitions, computed 2 times" in model.plan_.events[-1]
     wait_until(lambda: not any(str(key).startswith("rgboost") for key in list(scheduler.tasks)))
     scheduler.remove_plugin(name=watcher.name)
+
+
+def test_tables_of_pairs(client, monkeypatch):
+    """Sums in the cells of pairs, which no fit of curves asks for: those of all cells are of all
+    rows."""
+    found, kind = [], statistics.ClusterStatistics
+    close = kind.close
+
+    def asked_before(self):
+        models = Models(np.zeros(2), np.zeros((2, (4 * 8))))
+        found.append((self.tables([(0, 1), (2, 3)], models), self.sums(models)))
+        close(self)
+
+    monkeypatch.setattr(kind, "close", asked_before)
+    DaskRGBMRegressor(**SHORT, max_bins=8, client=client).fit(*computed((300,) * 10))
+    ((sums, weights), of_rows), *_ = found
+    for residual, weight in zip(sums, weights, strict=True):
+        assert residual.shape == (1, 2, 8, 8)
+        assert weight.sum() == 3000
+        np.testing.assert_allclose(residual.sum(axis=(2, 3)), of_rows.total, rtol=1e-10)

@@ -4,6 +4,7 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pandas
 import pytest
@@ -14,7 +15,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from sklearn.base import clone
 
 from rgboost import Chunks, RGBMClassifier, RGBMRegressor, load
-from rgboost.dask import DaskRGBMClassifier, DaskRGBMRegressor
+from rgboost.dask import DaskRGBMClassifier, DaskRGBMRegressor, statistics
 from rgboost.data.chunks.sample import random_numbers
 from rgboost.statistics import chunks as provider
 from rgboost.statistics.base import Models
@@ -162,6 +163,22 @@ def test_categories_of_each_partition(client):
     assert not parts["town"].cat.known
     here = RGBMRegressor(**SHORT).fit(chunks_of(X, Y))
     assert_same(here, DaskRGBMRegressor(**SHORT).fit(parts, frame_of(Y, (1000, 2000))))
+
+
+def test_columns_of_files(client, tmp_path):
+    """Of files, Dask reads fewer columns for labels than for X, and puts partitions together."""
+    frame = FRAME.assign(y=Y)
+    for k in range(4):
+        frame[k::4].to_parquet(tmp_path / f"rows-{k}.parquet")
+    rows = dd.read_parquet(tmp_path)
+    assert rows.npartitions == 4
+    assert len(rows["y"].to_delayed()) < 4
+    X, y = rows[["age", "income", "town"]], rows["y"]
+    there = DaskRGBMRegressor(**SHORT).fit(X, y)
+    ordered = pandas.concat([frame[k::4] for k in range(4)])
+    assert_same(RGBMRegressor(**SHORT).fit(chunks_of(ordered[FRAME.columns], ordered["y"])), there)
+    expected = there.to_local().predict(ordered[FRAME.columns])
+    np.testing.assert_array_equal(there.predict(X).compute(), expected)
 
 
 def test_arrays_in_blocks_of_columns(client):

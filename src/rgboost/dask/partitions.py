@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import dask
 import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed
@@ -95,9 +96,14 @@ def _like(other: Any, name: str, X: Any, of_X: str) -> Any:
 
 
 def _parts(X: Any) -> list[Delayed]:
-    """The partitions; of arrays, all columns of some rows."""
+    """The partitions; of arrays, all columns of some rows.
+
+    Dask may put partitions of files together where few columns are read, of labels other ones than
+    of X: so it is told not to.
+    """
     if is_frame(X):
-        return list(X.to_delayed())
+        with dask.config.set({"optimization.tune.active": False}):
+            return list(X.to_delayed())
     if X.ndim == 2 and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     return [*_flat(X.to_delayed())]

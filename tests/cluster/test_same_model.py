@@ -2,6 +2,7 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import dask.array as da
 import dask.dataframe as dd
@@ -17,10 +18,11 @@ from sklearn.base import clone
 from rgboost import Chunks, RGBMClassifier, RGBMRegressor, load
 from rgboost.dask import DaskRGBMClassifier, DaskRGBMRegressor, statistics
 from rgboost.data.chunks.sample import random_numbers
+from rgboost.engines.gram import gram_rows, runs
 from rgboost.statistics import chunks as provider
 from rgboost.statistics.base import Models
 from rgboost.training.plan import cluster as plan
-from rgboost.training.plan import rules
+from rgboost.training.plan import costs, engines, rules
 
 from .conftest import cluster_of
 from .rows import (
@@ -163,6 +165,26 @@ def test_categories_of_each_partition(client):
     assert not parts["town"].cat.known
     here = RGBMRegressor(**SHORT).fit(chunks_of(X, Y))
     assert_same(here, DaskRGBMRegressor(**SHORT).fit(parts, frame_of(Y, (1000, 2000))))
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_more_rows_than_32_bits_count(client, monkeypatch, far):
+    """Billions of rows are counted exactly, too."""
+    many = 2**32
+    assert gram_rows.gram_types([many // 2, many // 2], False, True)[1:] == [np.uint32, np.float64]
+    assert costs.gram_bytes_of(many, False) == 8
+    assert "quadratic models are of fewer" in engines.too_many_rows(SimpleNamespace(rows=many))
+
+    def fit():
+        if far:
+            return DaskRGBMRegressor(**MEAN).fit(
+                *(frame_of(part, (2000, 1000)) for part in (FRAME, Y))
+            )
+        return RGBMRegressor(**MEAN).fit(chunks_of(FRAME, Y))
+
+    few = fit()
+    monkeypatch.setattr(runs, "gram_types", lambda *given: [np.uint32] * 5 + [np.float64])
+    assert_same(few, fit())
 
 
 def test_columns_of_files(client, tmp_path):

@@ -9,10 +9,9 @@ from itertools import count
 from typing import Any
 from uuid import uuid4
 
+import dask
 from dask.delayed import Delayed, delayed
 from distributed import Client, Future, get_client
-
-import dask
 
 from ..statistics.pieces import TOGETHER
 

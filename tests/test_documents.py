@@ -161,8 +161,10 @@ def test_everything_public_has_an_example(found):
 def test_everything_public_has_its_arguments_explained(found):
     """In a section of parameters; fields of results are attributes."""
     text = inspect.getdoc(found)
-    if isinstance(found, type) and "Parameters\n" not in text:
-        return
+    if isinstance(found, type):
+        if "Parameters\n" not in text:
+            return
+        text = "\n".join(inspect.getdoc(base) or "" for base in found.__mro__[:-1])
     names = {name for name in inspect.signature(found).parameters if name != "self"}
     lines = re.findall(r"^([\w*, ]+?)(?: : .*)?$", text, flags=re.MULTILINE)
     assert names <= set(re.findall(r"\w+", " ".join(lines)))

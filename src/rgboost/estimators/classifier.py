@@ -196,8 +196,9 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
         Parameters
         ----------
-        X : data frame, array, sparse matrix or Chunks
-            Rows with the columns that the model was fitted to.
+        X
+            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
+            fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
 
@@ -221,8 +222,9 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
         Parameters
         ----------
-        X : data frame, array, sparse matrix or Chunks
-            Rows with the columns that the model was fitted to.
+        X
+            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
+            fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
         return_std : bool
@@ -252,8 +254,9 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
         Parameters
         ----------
-        X : data frame, array, sparse matrix or Chunks
-            Rows with the columns that the model was fitted to.
+        X
+            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
+            fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
 
@@ -277,8 +280,9 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
         Parameters
         ----------
-        X : data frame, array, sparse matrix or Chunks
-            Rows with the columns that the model was fitted to.
+        X
+            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
+            fitted to.
         y : array-like, optional
             Their labels. A `rgboost.Chunks` has its own.
         sample_weight : array-like, optional
@@ -307,8 +311,9 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
         Parameters
         ----------
-        X : data frame, array, sparse matrix or Chunks
-            Rows with the columns that the model was fitted to.
+        X
+            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
+            fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
 
@@ -332,8 +337,9 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
         Parameters
         ----------
-        X : data frame, array, sparse matrix or Chunks
-            Rows with the columns that the model was fitted to.
+        X
+            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
+            fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
 
@@ -358,8 +364,9 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
         Parameters
         ----------
-        X : data frame, array, sparse matrix or Chunks
-            Rows with the columns that the model was fitted to.
+        X
+            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
+            fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
 

@@ -184,8 +184,9 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
 
         Parameters
         ----------
-        X : data frame, array, sparse matrix or Chunks
-            Rows with the columns that the model was fitted to.
+        X
+            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
+            fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
         return_std : bool
@@ -216,8 +217,9 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
 
         Parameters
         ----------
-        X : data frame, array, sparse matrix or Chunks
-            Rows with the columns that the model was fitted to.
+        X
+            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
+            fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
 
@@ -243,8 +245,9 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
 
         Parameters
         ----------
-        X : data frame, array, sparse matrix or Chunks
-            Rows with the columns that the model was fitted to.
+        X
+            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
+            fitted to.
         y : array-like, optional
             Their labels. A `rgboost.Chunks` has its own.
         sample_weight : array-like, optional

@@ -196,9 +196,8 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
         Parameters
         ----------
-        X
-            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
-            fitted to.
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
 
@@ -222,9 +221,8 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
         Parameters
         ----------
-        X
-            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
-            fitted to.
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
         return_std : bool
@@ -254,9 +252,8 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
         Parameters
         ----------
-        X
-            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
-            fitted to.
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
 
@@ -280,9 +277,8 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
         Parameters
         ----------
-        X
-            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
-            fitted to.
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
         y : array-like, optional
             Their labels. A `rgboost.Chunks` has its own.
         sample_weight : array-like, optional
@@ -311,9 +307,8 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
         Parameters
         ----------
-        X
-            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
-            fitted to.
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
 
@@ -337,9 +332,8 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
         Parameters
         ----------
-        X
-            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
-            fitted to.
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
 
@@ -364,9 +358,8 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
         Parameters
         ----------
-        X
-            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
-            fitted to.
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
 

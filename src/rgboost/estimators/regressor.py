@@ -184,9 +184,8 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
 
         Parameters
         ----------
-        X
-            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
-            fitted to.
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
         return_std : bool
@@ -217,9 +216,8 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
 
         Parameters
         ----------
-        X
-            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
-            fitted to.
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
 
@@ -245,9 +243,8 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
 
         Parameters
         ----------
-        X
-            Data frame, array, sparse matrix or Chunks Rows with the columns that the model was
-            fitted to.
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
         y : array-like, optional
             Their labels. A `rgboost.Chunks` has its own.
         sample_weight : array-like, optional

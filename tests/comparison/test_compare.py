@@ -90,6 +90,10 @@ def test_table_is_that_of_fits_by_hand(case):
         off = WEIGHT / WEIGHT.sum() * (d - np.average(d, weights=WEIGHT))
         error = np.sqrt(N / (N - 1) * (off**2).sum())
         assert one.standard_error == pytest.approx(error, rel=1e-7, abs=1e-12)
+    between = losses["curves"] - losses["trees"]
+    off = WEIGHT / WEIGHT.sum() * (between - np.average(between, weights=WEIGHT))
+    error = found.error(found["curves"], found["trees"])
+    assert error == pytest.approx(np.sqrt(N / (N - 1) * (off**2).sum()), rel=1e-9)
     assert (found.n_rows, found.n_held_out, found.n_fits) == (N, N, 2)
     if "1 pair" in models:
         assert found["1 pair"].heat_maps == 1
@@ -275,7 +279,7 @@ def test_models_that_cannot_be_had_are_left_out():
     found = rgboost.compare(X, Y, estimator=template, cv=FOLDS, pairs=[1])
     assert [one.name for one in found.models] == ["constant", "curves", "trees"]
     assert "max_iter is a number" in found.left_out["1 pair"]
-    assert "1 pair was left out: interactions=1 cannot be had here" in str(found)
+    assert "left out: 1 pair (cannot be had here: max_iter is a number" in str(found)
     assert template.get_params()["random_state"] is None
 
 

@@ -32,10 +32,13 @@ def made_up(measure="1 - R²", **found):
         for name, (loss, error) in found.items()
     ]
     models = tuple(sorted(models, key=lambda one: one.size))
-    return Comparison(models, measure, 900, 8, 900, 5, target="price")
+    errors = [[max(a.standard_error, b.standard_error) for b in models] for a in models]
+    return Comparison(models, errors, measure, 900, 8, 900, 5, target="price")
 
 
 CONSTANT = (1.0, 0.1)
+ERRORS = ((0.0, 0.1), (0.1, 0.0))
+"""Of two models."""
 
 
 def test_order_of_size():
@@ -67,8 +70,16 @@ def test_order_of_size():
             "trees", "trees",
             "The smallest model whose loss is within one standard error of the best is trees, "
             "which is the best itself: 1,200 trees, which nobody can look through, and a loss "
-            "(1 - R²) of 0.300; of those that can be read, 5 pairs comes closest: 8 curves and 5 "
-            "heat maps to look at, and a loss 0.100 ± 0.020 above the best.",
+            "(1 - R²) of 0.300; of those that can be read, by the same rule, it is 5 pairs: 8 "
+            "curves and 5 heat maps to look at, and a loss 0.100 ± 0.020 above the best.",
+        ),
+        (
+            dict(curves=(0.5, 0.01), five_pairs=(0.405, 0.03), EBM=(0.4, 0.02), trees=(0.3, 0.0)),
+            "trees", "trees",
+            "The smallest model whose loss is within one standard error of the best is trees, "
+            "which is the best itself: 1,200 trees, which nobody can look through, and a loss "
+            "(1 - R²) of 0.300; of those that can be read, by the same rule, it is 5 pairs: 8 "
+            "curves and 5 heat maps to look at, and a loss 0.105 ± 0.030 above the best.",
         ),
         (
             dict(curves=(0.302, 0.001), five_pairs=(0.304, 0.01), trees=(0.3, 0.0)),
@@ -224,12 +235,14 @@ def test_nothing_is_loaded_from_elsewhere(found, tmp_path):
 def test_names_are_no_markup(tmp_path):
     models = made_up(curves=(0.3, 0.0), trees=(0.4, 0.1)).models
     strange = "</script><b>{{table}} & more"
-    found = Comparison(models, "mean <i> loss", 90, 2, 90, 5, strange, {"<b>5 pairs": "<u>why"})
+    found = Comparison(
+        models, ERRORS, "mean <i> loss", 90, 2, 90, 5, strange, {"<b>5 pairs": "<u>why"}
+    )
     write_page(found, tmp_path / "page.html")
     reader = read((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert f"What a readable model costs to predict {strange}" in reader.texts
     assert not {"b", "i", "u", "script"} & set(reader.tags)
-    assert "<b>5 pairs was left out: <u>why" in reader.texts
+    assert "left out: <b>5 pairs (<u>why)" in reader.texts
     found.page(tmp_path / "page.html", title="Mine {{rows}}")
     assert "Mine {{rows}}" in read((tmp_path / "page.html").read_text("utf-8")).texts
 
@@ -254,6 +267,14 @@ def test_display(found):
     again = found.plot(plt.figure().subplots())
     assert again.figure_ is not display.figure_
     plt.close("all")
+
+
+def test_who_is_left_out_for_one_reason():
+    models = made_up(curves=(0.3, 0.0), trees=(0.4, 0.1)).models
+    why = {"5 pairs": "no room.", "all pairs": "no room.", "trees": "no"}
+    found = Comparison(models, ERRORS, "log-loss", 90, 2, 90, 5, left_out=why)
+    told = "\n\nleft out: 5 pairs, all pairs (no room)\nleft out: trees (no)\n\n"
+    assert told in str(found)
 
 
 def test_only_a_constant():

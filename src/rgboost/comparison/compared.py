@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,11 +69,6 @@ class ComparedModel:
         return self.curves + self.heat_maps if self.readable else None
 
     @property
-    def close(self) -> bool:
-        """Whether its loss is within one standard error of the best."""
-        return self.difference <= self.standard_error
-
-    @property
     def size(self) -> tuple[bool, int, float]:
         """Models are ordered by it: by what there is to look at, then by bytes; those that nobody
         can look through come last."""
@@ -91,6 +87,8 @@ class Compared:
     """The models in the order of their size, and what they were compared on."""
 
     models: tuple[ComparedModel, ...]
+    errors: tuple[tuple[float, ...], ...]
+    """Standard errors of the differences between the losses of every two."""
     measure: str
     """What the loss is called, such as ``1 - R²``."""
     n_rows: int
@@ -108,16 +106,31 @@ class Compared:
         return min(self.models, key=lambda one: one.loss)
 
     @property
-    def smallest_close(self) -> ComparedModel:
-        """The smallest model whose loss is within one standard error of the best."""
-        return min((one for one in self.models if one.close), key=lambda one: one.size)
-
-    @property
     def smallest(self) -> ComparedModel:
         """The smallest model whose loss is within one standard error of the best; or one that is
         smaller still, and whose loss is not larger than that model's."""
-        most = self.smallest_close.loss
-        return min((one for one in self.models if one.loss <= most), key=lambda one: one.size)
+        return self.no_worse(self.smallest_close(self.models), self.models)
+
+    @property
+    def smallest_readable(self) -> ComparedModel:
+        """The same among the models that can be looked through."""
+        readable = [one for one in self.models if one.readable]
+        return self.no_worse(self.smallest_close(readable), readable)
+
+    def smallest_close(self, models: Sequence[ComparedModel]) -> ComparedModel:
+        """Of some models, the smallest whose loss is within one standard error of their best."""
+        best = min(models, key=lambda one: one.loss)
+        close = [one for one in models if one.loss - best.loss <= self.error(one, best)]
+        return min(close, key=lambda one: one.size)
+
+    def no_worse(self, chosen: ComparedModel, models: Sequence[ComparedModel]) -> ComparedModel:
+        """The smallest that is no worse than the chosen one."""
+        return min((one for one in models if one.loss <= chosen.loss), key=lambda one: one.size)
+
+    def error(self, one: ComparedModel, other: ComparedModel) -> float:
+        """The standard error of the difference between the losses of two models."""
+        names = [model.name for model in self.models]
+        return self.errors[names.index(one.name)][names.index(other.name)]
 
     @property
     def table(self) -> list[dict[str, Any]]:

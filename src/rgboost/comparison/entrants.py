@@ -142,7 +142,8 @@ def that_can_be_had(
         try:
             clone(one.estimator).plan(**given)
         except (TypeError, ValueError) as reason:
-            left_out[one.name] = str(reason)
+            asked = f"interactions={one.estimator.interactions!r} "
+            left_out[one.name] = str(reason).removeprefix(asked)
         else:
             kept.append(one)
     return kept, left_out

@@ -10,7 +10,7 @@ from .._core.atomic import write_atomically
 from .._core.svg import row_of
 from .compared import Compared
 from .picture import picture
-from .words import COLUMNS, about_loss, about_rows, cells, plain_numbers, sentence
+from .words import COLUMNS, about_loss, about_rows, cells, left_out, plain_numbers, sentence
 
 NOTES = {
     "Held out": "Every loss is of rows that the model was not fitted to. All models were fitted to "
@@ -32,8 +32,9 @@ NOTES = {
 
 
 def escape(text: str) -> str:
-    """A text that is no markup, and a measure that is not broken at the end of a line."""
-    return escape_markup(text).replace("1 - ", "1\u00a0-\u00a0")
+    """A text that is no markup; measures and per cents are not broken at the end of a line."""
+    found = escape_markup(text).replace("1 - ", "1\u00a0-\u00a0")
+    return found.replace(" %", "\u00a0%")
 
 
 def table_html(compared: Compared) -> str:
@@ -66,7 +67,7 @@ def write_page(compared: Compared, path: str | os.PathLike[str], title: str | No
         "numbers": escape(plain_numbers(compared)),
         "figure": _figure(compared),
         "table": table_html(compared),
-        "left_out": _left_out(compared),
+        "left_out": "".join(f'<p class="faint">{escape(one)}</p>' for one in left_out(compared)),
         "notes": "".join(
             f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>"
             for name, text in {"Loss": about_loss(compared), **NOTES}.items()
@@ -87,10 +88,3 @@ def _figure(compared: Compared) -> str:
     if any(not one.readable for one in compared.models):
         keys += '<span style="--own:var(--second)">cannot</span>'
     return f'<div class="figure">{drawn}</div><p class="keys faint">{keys}</p>'
-
-
-def _left_out(compared: Compared) -> str:
-    return "".join(
-        f'<p class="faint">{escape(name)} was left out: {escape(why)}</p>'
-        for name, why in compared.left_out.items()
-    )

@@ -10,6 +10,9 @@ WIDTH, ROW, MIDDLE, ABOVE, BELOW = 330, 40, 26, 4, 30
 """Pixels; as wide as a phone, where letters are as large as they are meant to be."""
 
 
+MARKS = " ◂ the smallest that will do", " ◂ the smallest that can be read"
+
+
 def shown(compared: Compared) -> tuple[ComparedModel, ...]:
     """The models that are drawn: the constant would push all others together."""
     return tuple(one for one in compared.models if one.trees or one.things)
@@ -37,7 +40,10 @@ def picture(compared: Compared) -> str:
     for k, one in enumerate(drawn):
         middle = panel.top + ROW * k + MIDDLE
         panel.rule((best, best), (middle - 8, middle + 9), dashed=True)
-        _draw(panel, one, panel.top + ROW * k, digits, one is compared.smallest)
+        mark = MARKS[0] if one is compared.smallest else ""
+        if one is compared.smallest_readable and not mark:
+            mark = MARKS[1]
+        _draw(panel, one, panel.top + ROW * k, digits, mark)
     panel.rule((panel.left, panel.right), (panel.bottom, panel.bottom))
     for value, place, anchor in zip(
         panel.x, (panel.left, panel.right), ("start", "end"), strict=True
@@ -48,10 +54,10 @@ def picture(compared: Compared) -> str:
     return panel.render()
 
 
-def _draw(panel: Panel, one: ComparedModel, top: float, digits: int, is_chosen: bool) -> None:
+def _draw(panel: Panel, one: ComparedModel, top: float, digits: int, mark: str) -> None:
     color = LINE if one.readable else SECOND
-    weight = "700" if is_chosen else "normal"
-    name = f"{one.name} ◂ the smallest that will do" if is_chosen else one.name
+    weight = "700" if mark == MARKS[0] else "normal"
+    name = f"{one.name}{mark}"
     panel.text(panel.left, top + 12, name, color=INK, weight=weight, most=WIDTH - 80)
     panel.text(
         panel.right, top + 12, f"{one.loss:,.{digits}f}", anchor="end", color=INK, weight=weight

@@ -24,6 +24,8 @@ class Comparison(Compared):
         The model with the smallest loss.
     smallest
         The smallest model whose loss is within one standard error of the best.
+    smallest_readable
+        The same among those that can be looked through.
     table
         A list of dicts, one for each model; `to_frame` makes a data frame of it.
     sentence

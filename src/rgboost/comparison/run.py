@@ -143,9 +143,10 @@ def run_comparison(
     entrants: list[Entrant] = [Constant(), *ours, *others]
     fitted = _fit_all(entrants, rows, parts, tell)
     measure = Measure.of(template.loss, rows, np.concatenate([held for _, held in parts]))
-    models = _judge(entrants, fitted, rows, parts, measure)
+    models, errors = _judge(entrants, fitted, rows, parts, measure)
     return Comparison(
         models=models,
+        errors=errors,
         measure=measure.name,
         n_rows=len(rows.checked.present),
         n_features=n_features,
@@ -219,8 +220,9 @@ def _judge(
     rows: Rows,
     parts: Sequence[Split],
     measure: Measure,
-) -> tuple[ComparedModel, ...]:
-    """Losses and what they cost, the smallest model first."""
+) -> tuple[tuple[ComparedModel, ...], tuple[tuple[float, ...], ...]]:
+    """Losses and what they cost, the smallest model first, and the standard errors of all
+    differences between them."""
     held = np.concatenate([held for _, held in parts])
     weight = rows.weight[held]
     groups = None if rows.checked.groups is None else rows.checked.groups[held]
@@ -230,15 +232,16 @@ def _judge(
         losses.append(measure.losses(np.concatenate(of_parts)))
     means = [mean_loss(one, weight) for one in losses]
     best = int(np.argmin(means))
+    errors = [[standard_error(a - b, weight, groups) for b in losses] for a in losses]
     models = []
-    for one, fits, mine, mean in zip(entrants, fitted, losses, means, strict=True):
+    for one, fits, mine, mean in zip(entrants, fitted, errors, means, strict=True):
         size = np.mean([f.size for f in fits], axis=0)
         models.append(
             ComparedModel(
                 name=one.name,
                 loss=mean,
                 difference=mean - means[best],
-                standard_error=standard_error(mine - losses[best], weight, groups),
+                standard_error=mine[best],
                 curves=math.ceil(size[0]),
                 heat_maps=math.ceil(size[1]),
                 trees=math.ceil(size[2]),
@@ -248,4 +251,6 @@ def _judge(
                 estimator=one.estimator,
             )
         )
-    return tuple(sorted(models, key=lambda model: model.size))
+    order = sorted(range(len(models)), key=lambda k: models[k].size)
+    sorted_errors = tuple(tuple(errors[k][j] for j in order) for k in order)
+    return tuple(models[k] for k in order), sorted_errors

@@ -44,7 +44,7 @@ def sentence(compared: Compared) -> str:
             f"No model predicts these rows better than one answer for all of them, {loss}, by more "
             "than one standard error."
         )
-    close = compared.smallest_close
+    close = compared.smallest_close(compared.models)
     start = "The smallest model whose loss is within one standard error of the best"
     what = f"{size_in_words(chosen)}, and {loss}"
     if chosen is best:
@@ -57,10 +57,10 @@ def sentence(compared: Compared) -> str:
         found += f"smaller loss: {what}, {_above(chosen, digits)} above the best"
     if chosen.readable:
         return f"{found}."
-    nearest = min((one for one in compared.models if one.readable), key=lambda one: one.loss)
+    readable = compared.smallest_readable
     return (
-        f"{found}; of those that can be read, {nearest.name} comes closest: "
-        f"{size_in_words(nearest)}, and a loss {_above(nearest, digits)} above the best."
+        f"{found}; of those that can be read, by the same rule, it is {readable.name}: "
+        f"{size_in_words(readable)}, and a loss {_above(readable, digits)} above the best."
     )
 
 
@@ -146,6 +146,14 @@ def plain_numbers(compared: Compared) -> str:
     return f"{what}: {', '.join(told)}."
 
 
+def left_out(compared: Compared) -> list[str]:
+    """Who is left out, a line for each reason."""
+    names: dict[str, list[str]] = {}
+    for name, why in compared.left_out.items():
+        names.setdefault(why, []).append(name)
+    return [f"left out: {', '.join(those)} ({why.rstrip('.')})" for why, those in names.items()]
+
+
 def as_lines(compared: Compared) -> list[str]:
     """All of it, as text."""
     rows = [[COLUMNS[0], compared.measure, *COLUMNS[2:]], *cells(compared)]
@@ -157,5 +165,5 @@ def as_lines(compared: Compared) -> list[str]:
         ).rstrip()
         for row in rows
     ]
-    told = [f"{name} was left out: {why}" for name, why in compared.left_out.items()]
+    told = ["", *left_out(compared)] if compared.left_out else []
     return [about_rows(compared), "", *lines, *told, "", sentence(compared)]

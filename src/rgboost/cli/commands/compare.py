@@ -134,7 +134,8 @@ def compare(
                 "task": kind, "task_reason": reason, "rows": found.n_rows,
                 "features": found.n_features, "held_out": found.n_held_out, "fits": found.n_fits,
                 "measure": found.measure, "models": found.table, "best": found.best.name,
-                "smallest": found.smallest.name, "sentence": sentence(found),
+                "smallest": found.smallest.name,
+                "smallest_readable": found.smallest_readable.name, "sentence": sentence(found),
                 "left_out": found.left_out, "out": None if out is None else str(out),
             }
         )  # fmt: skip

@@ -131,6 +131,16 @@ def test_three_classes(fitted):
         np.testing.assert_array_equal(one.deviation.values, shape.deviation.values[:, 1])
 
 
+@pytest.mark.parametrize("size", [1e-130, 1e130])
+def test_values_of_any_size(size):
+    """In 64 bits or 32, with squares or without."""
+    X, y = frame()
+    settings = dict(max_bins=8, interactions=0, random_state=0)
+    usual = RGBMRegressor(**settings).fit(X, y).explain_global()["a"].deviation.values
+    found = RGBMRegressor(**settings).fit(X, size * y).explain_global()["a"].deviation.values
+    np.testing.assert_allclose(found / size, usual, rtol=1e-5)
+
+
 def test_no_band_where_there_was_one_run():
     X, y = frame(120)
     model = RGBMRegressor(max_iter=10, interactions=0).fit(X, y)
@@ -288,6 +298,24 @@ class TestBags:
         edited = bagged.edit().set("a", 0.0, reason="x").model
         with pytest.raises(ValueError, match="was edited, and its bags were not"):
             edited.predict(X, return_std=True)
+
+    def test_ctrl_c_leaves_the_model_without_bags(self, monkeypatch):
+        X, y = frame(100)
+        model = RGBMRegressor(max_iter=5, interactions=0, bags=5, random_state=0)
+        fit, calls = RGBMRegressor._fit_score, []
+
+        def stopped(self, *arguments):
+            calls.append(self)
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            return fit(self, *arguments)
+
+        monkeypatch.setattr(RGBMRegressor, "_fit_score", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+        assert not hasattr(model, "bags_")
+        assert "bags were interrupted" in model.plan_.events[-1]
+        assert len(model.predict(X)) == 100
 
     def test_bad_numbers(self):
         X, y = frame(50)

@@ -94,7 +94,7 @@ def apply_edits(
 
 def apply_edit(model: Any, edit: Mapping[str, Any], rows: Rows | None = None) -> Any:
     """The model after one edit, which is kept with it."""
-    edit = check_edit(edit)
+    edit = _with_names(model, check_edit(edit))
     parts = Parts.of(model.model_, model.coverage_, getattr(model, "bands_", None))
     if edit["do"] == "refit":
         edited = _refitted(model, edit, parts, rows)
@@ -110,6 +110,18 @@ def apply_edit(model: Any, edit: Mapping[str, Any], rows: Rows | None = None) ->
     record = {**edit, "before": checksum(model)}
     edited.edits_ = replace(history, edits=[*history.edits, record])
     return edited
+
+
+def _with_names(model: Any, edit: dict[str, Any]) -> dict[str, Any]:
+    """The same edit, whose terms are lists of names."""
+    found = dict(edit)
+    if "term" in edit:
+        found["term"] = names_of(model, edit["term"])
+    if "keep" in edit:
+        if not isinstance(edit["keep"], list | tuple):
+            raise ValueError(f"keep={edit['keep']!r:.60} must be a list of terms.")
+        found["keep"] = [names_of(model, term) for term in edit["keep"]]
+    return found
 
 
 def put_parts(estimator: Any, parts: Parts) -> None:
@@ -199,6 +211,13 @@ def features_of(model: Any, term: Any) -> tuple[Features, bool]:
     if len(set(found)) < len(found):
         raise ValueError(f"term={term!r:.60} names a feature twice.")
     return tuple(sorted(found)), found != sorted(found)
+
+
+def names_of(model: Any, term: Any) -> list[str]:
+    """The names of a term's features, in the order in which they are given."""
+    features, turned = features_of(model, term)
+    names = [str(model._feature_names()[g]) for g in features]
+    return names[::-1] if turned else names
 
 
 def _feature(name: Any, names: Sequence[str]) -> int:

@@ -184,7 +184,7 @@ def read_document(source: str | os.PathLike[str] | Mapping[str, Any]) -> dict[st
         with open(source, encoding="utf-8") as file:
             try:
                 document = json.load(file)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise ValueError(f"{os.fspath(source)} is not JSON: {error}") from error
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise ValueError(
@@ -209,6 +209,7 @@ def check_edit(edit: Any) -> dict[str, Any]:
     do = check_option(edit.get("do"), "do", KEYS)
     needed, possible = KEYS[do]
     possible = possible | (set() if do in _WITHOUT_CLASS else {"class"})
+    edit = {key: value for key, value in edit.items() if value is not None}
     given = set(edit) - {"do", "reason"}
     for key in sorted(needed - given):
         raise ValueError(f"the edit do={do!r} needs {key!r}.")
@@ -220,4 +221,4 @@ def check_edit(edit: Any) -> dict[str, Any]:
         raise ValueError(
             f"the edit do={do!r} has no reason; say in a text why: it is kept with the model."
         )
-    return dict(edit)
+    return edit

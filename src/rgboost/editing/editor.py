@@ -11,7 +11,7 @@ import numpy as np
 
 from .._core.atomic import write_atomically
 from ..explain import PairFunction, ShapeFunction
-from .apply import Rows, apply_edit, check_editable, features_of
+from .apply import Rows, apply_edit, check_editable
 from .document import checksum, write_document
 
 Name = str | int | Sequence[str | int]
@@ -181,8 +181,8 @@ class Editor:
         The model keeps its features and pairs. With a curve the pairs of its feature are kept:
         their tables are what both features do beyond their curves.
         """
-        rows, kept = Rows(X, y, sample_weight, offset), [self._names(term) for term in keep]
-        return self._do("refit", reason, None, rows, what="terms", keep=kept)
+        rows = Rows(X, y, sample_weight, offset)
+        return self._do("refit", reason, None, rows, what="terms", keep=keep)
 
     def undo(self) -> Self:
         """Take the last edit back."""
@@ -231,19 +231,10 @@ class Editor:
     def _do(self, do: str, reason: str, label: Any, rows: Rows | None = None, **keys: Any) -> Self:
         model = self._models[-1]
         given = {key: _plain(value) for key, value in keys.items() if value is not None}
-        if "term" in given:
-            given["term"] = self._names(keys["term"])
         if label is not None:
             given["class"] = _place(model, label)
         self._models.append(apply_edit(model, {"do": do, **given, "reason": reason}, rows))
         return self
-
-    def _names(self, term: Name) -> list[str]:
-        """The names of a term's features, in the order in which they are given."""
-        model = self._models[-1]
-        features, turned = features_of(model, list(term) if isinstance(term, tuple) else term)
-        names = [str(model._feature_names()[g]) for g in features]
-        return names[::-1] if turned else names
 
 
 def _function(model: Any, term: Name) -> ShapeFunction | PairFunction:

@@ -74,7 +74,7 @@ def numbers(value: Any, name: str) -> Array:
     """Finite numbers, in lists or alone."""
     try:
         found = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name}={value!r:.60} is no number, nor lists of numbers.") from error
     if not np.isfinite(found).all() or isinstance(value, bool):
         raise ValueError(f"{name}={value!r:.60} must be finite numbers.")
@@ -108,7 +108,7 @@ def smooth(term: Term, where: Where, width: Any) -> Array:
     """Each bin has the mean, over the training rows, of the bins at most ``width`` away along each
     axis of numbers; where these have no rows, their plain mean. Missing values have no neighbours,
     nor have categories."""
-    width = check_count(width, "width", 1)
+    width = min(check_count(width, "width", 1), term.weights.size)
     if all(term.categorical):
         raise ValueError("smooth needs an order of the bins, and categories have none; use set.")
     weights = np.broadcast_to(term.weights[..., None], term.values.shape)

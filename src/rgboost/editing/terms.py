@@ -151,7 +151,7 @@ class Parts:
               for part in (slice(-1), slice(-1, None))),
             _join(both, shape),
         ]  # fmt: skip
-        return Bands(self.bands.of, self.bands.n, *(x.astype(np.float32) for x in found))
+        return Bands.made(self.bands.of, self.bands.n, found)
 
 
 def _deviation(term: Term) -> Array:

@@ -241,7 +241,7 @@ class BaseRGBM(
             loss = self._resolve_loss(rows.sample)
             interrupted = self._fit_score(rows, loss, resume)
             if self.bags and not interrupted:
-                self._fit_bags(rows, loss)
+                interrupted = self._fit_bags(rows, loss)
         if interrupted:
             raise KeyboardInterrupt
         warn_if_unfinished(self)

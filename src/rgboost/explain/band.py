@@ -68,5 +68,6 @@ class Deviation:
                 raise ValueError(f"level={level} must be between 0 and 1.")
             times = float(stdtrit(self.n - 1, 0.5 + level / 2.0))
             text = f"{100 * level:g} % interval (nominal) from {self.n} bags"
-        off = times * np.asarray(self.values, np.float64)
-        return Band(values - off, values + off, text)
+        with np.errstate(over="ignore"):  # around the largest numbers
+            off = times * np.asarray(self.values, np.float64)
+            return Band(values - off, values + off, text)

@@ -100,7 +100,7 @@ class GlobalExplanation:
             shape = values.shape
             if isinstance(term, PairFunction):
                 shape = term.values.shape
-            deviation = Deviation(bands.of, bands.n, values.reshape(shape).astype(np.float64))
+            deviation = Deviation(bands.of, bands.n, values.reshape(shape))
             known = not np.isnan(values).any()
             found.append(replace(term, deviation=deviation if known else None))
         n = len(self.functions)

@@ -3,7 +3,7 @@ of bags."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -35,27 +35,38 @@ class Bands:
     Curves are compared without their means over the training rows: what shifts a curve as a whole
     is no part of its shape. ``tables`` and ``missing`` are those of `StumpModel`,
     ``category_tables`` and ``category_missing`` those of its categories, ``pairs`` those of its
-    pairs, in 32 bits. NaN stands where nothing is known: in terms that were edited.
+    pairs, in 32 bits and in units of ``scale``, for values of any size. NaN stands where nothing is
+    known: in terms that were edited.
     """
 
     of: Literal["runs", "bags"]
     n: int
+    scale: float
     tables: Array
     missing: Array
     category_tables: Array
     category_missing: Array
     pairs: Array
 
+    @classmethod
+    def made(cls, of: Literal["runs", "bags"], n: int, arrays: Sequence[Array]) -> Bands:
+        """From arrays in 64 bits, in the order of the fields."""
+        scale = max(float(np.fmax.reduce(a, axis=None, initial=0.0)) for a in arrays) or 1.0
+        return cls(of, n, scale, *((a / scale).astype(np.float32) for a in arrays))
+
     def by_term(self, wide: StumpModel) -> Iterator[Array]:
         """For each term of the model, in the order in which they are added, the deviations in its
         bins: those of missing values last, of pairs cell by cell."""
         groups, pairs = wide.categories, wide.pairs
         for k, (a, b) in enumerate(pairwise(() if groups is None else groups.starts)):
-            yield np.concatenate([self.category_tables[a:b], self.category_missing[k : k + 1]])
+            yield self._scaled(self.category_tables[a:b], self.category_missing[k : k + 1])
         for k, (a, b) in enumerate(pairwise(wide.starts)):
-            yield np.concatenate([self.tables[a + k : b + k + 1], self.missing[k : k + 1]])
+            yield self._scaled(self.tables[a + k : b + k + 1], self.missing[k : k + 1])
         for a, b in pairwise(() if pairs is None else pairs.cell_starts):
-            yield self.pairs[a:b]
+            yield self._scaled(self.pairs[a:b])
+
+    def _scaled(self, *parts: Array) -> Array:
+        return self.scale * np.concatenate(parts).astype(np.float64)
 
     def check_stored(self, fitted: Mapping[str, Any]) -> None:
         """See `rgboost._core.stored`."""
@@ -73,6 +84,10 @@ class Bands:
         check_arrays(self, "bands_", _ARRAYS, sizes)
         require(self.of in ("runs", "bags"), "bands_.of")
         require(type(self.n) is int and self.n > 1, "bands_.n")
+        require(type(self.scale) is float and 0.0 < self.scale < np.inf, "bands_.scale")
+        for name in _ARRAYS:
+            values = getattr(self, name)
+            require(not ((values < 0.0) | (values > 1.0)).any(), f"bands_.{name}")
 
 
 def spread_of(
@@ -89,7 +104,7 @@ def spread_of(
         mean = [m + d / n for m, d in zip(mean, off, strict=True)]
         squares = [s + d * (x - m) for s, d, x, m in zip(squares, off, found, mean, strict=True)]
     assert n > 1
-    return Bands(of, n, *(np.sqrt(s / (n - 1)).astype(np.float32) for s in squares))
+    return Bands.made(of, n, [grid.unit * np.sqrt(s / (n - 1)) for s in squares])
 
 
 class _Grid:
@@ -101,6 +116,12 @@ class _Grid:
 
     def __init__(self, wide: StumpModel, coverage: Coverage, at_ends: bool) -> None:
         self.wide, self.coverage, self.at_ends = wide, coverage, at_ends
+        groups, pairs = wide.categories, wide.pairs
+        sizes = [wide.tables, wide.missing]
+        sizes += [] if groups is None else [groups.tables, groups.missing]
+        sizes += [] if pairs is None else [pairs.tables]
+        self.unit = max(float(np.abs(a).max(initial=0.0)) for a in sizes) or 1.0
+        """Of what is looked up: squares of very large and very small values exist, too."""
         n_steps = np.diff(wide.starts) + 1
         self.owner = np.repeat(wide.features, n_steps)
         self.firsts = (wide.starts[:-1] + np.arange(len(wide.features))).astype(np.int64)
@@ -122,10 +143,11 @@ class _Grid:
         return points
 
     def values(self, parts: list[Any]) -> list[Array]:
-        """The tables of the sum of some models in these bins, in the order of `Bands`."""
+        """The tables of the sum of some models in these bins, in the order of `Bands` and in units
+        of ``unit``."""
         found = [self._of_one(part.wide) for part in parts]
         curves, missing, by_set, unknown, pairs = (
-            sum(arrays) for arrays in zip(*found, strict=True)
+            sum(a / self.unit for a in arrays) for arrays in zip(*found, strict=True)
         )
         self._centre(curves, missing)
         self._centre_categories(by_set, unknown)

@@ -50,20 +50,27 @@ class BagsMixin:
     coverage_: Any
     loss_: Any
     bands_: Any
+    plan_: Any
     bags_: list[Any]
     _seeds: Any
 
-    def _fit_bags(self, rows: Any, loss: Any) -> None:
+    def _fit_bags(self, rows: Any, loss: Any) -> bool:
         """Fit the model again to rows whose weights are drawn anew, ``bags`` times.
 
         The Bayesian bootstrap (Rubin 1981): weights of rows, or of groups of rows, are multiplied
         by independent exponential numbers with the mean 1. No row is left out, so every bag has
-        the plan, and the pairs, of the model itself.
+        the plan, and the pairs, of the model itself. Returns whether Ctrl-C ended it: then there
+        are no bags.
         """
-        self.bags_ = list(self._bag_models(rows, loss))
+        try:
+            self.bags_ = list(self._bag_models(rows, loss))
+        except KeyboardInterrupt:
+            self.plan_.events.append("bags were interrupted: there are none")
+            return True
         if self.coverage_ is not None:
             each = [[model] for model in self.bags_]
             self.bands_ = spread_of("bags", self.model_, self.coverage_, each)
+        return False
 
     def _bag_models(self, rows: Any, loss: Any) -> Iterator[Any]:
         found = getattr(self.model_, "wide", None)

@@ -33,6 +33,7 @@ class EditsMixin:
     loss_: Any
     input_: Any
     plan_: Any
+    intercept_: Any
 
     def edit(self) -> Editor:
         """An editor of the model, which makes other models of it and never changes it.

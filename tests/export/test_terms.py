@@ -1,6 +1,9 @@
 """The common form of all exports: it says what `predict` says."""
 
+import enum
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from rgboost import Dictionary, RGBMClassifier, RGBMRegressor, losses
@@ -110,6 +113,22 @@ def test_what_cannot_be_exported_says_what_can_be_done():
     unfitted = RGBMClassifier()
     with pytest.raises(ValueError, match="not fitted"):
         extract(unfitted)
+
+
+class Kind(enum.StrEnum):
+    A = "a"
+    B = "b"
+
+
+@pytest.mark.parametrize("make", [np.str_, Kind], ids=["numpy", "enum"])
+def test_labels_are_plain(make):
+    """Whatever strings they were, a file of Python source can say them."""
+    labels = np.array([make("a"), make("b")] * 20, object)
+    X = pd.DataFrame({"x": labels})
+    terms = extract(RGBMClassifier(max_iter=3, interactions=0, random_state=0).fit(X, labels))
+    found = [*terms.classes, *terms.curves[0].axis.categories]
+    assert found == ["a", "b"] * 2
+    assert {type(label) for label in found} == {str}
 
 
 def test_values_must_be_finite():

@@ -51,7 +51,7 @@ def from_json(text: str | bytes) -> Any:
     """The model in a JSON document that ``estimator.to_json()`` gave.
 
     It predicts and explains the same bits. Parameters have their defaults, except the loss; plan,
-    stages and what ``warm_start`` goes on from are not in the document. As `load` does, it takes
+    bands, edits and stages are not in the document: `load` has them. As `load` does, it takes
     documents from anywhere: no code of theirs is run, and one that is damaged or made up raises
     `rgboost.export.ExportError`.
 

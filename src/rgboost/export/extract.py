@@ -53,7 +53,7 @@ def extract(estimator: Any) -> Terms:
         curves=tuple(_curve(term, schema.labels) for term in coverage.terms(estimator.model_)),
         pairs=() if wide.pairs is None else tuple(_pairs(wide.pairs, schema.labels)),
         link=link,
-        classes=tuple(estimator.classes_.tolist()) if hasattr(estimator, "classes_") else None,
+        classes=_plain(estimator.classes_) if hasattr(estimator, "classes_") else None,
         total_weight=float(coverage.total),
     )
     _check_finite(found)
@@ -128,7 +128,13 @@ def _axis(g: int, cuts: Vector, codes: Vector | None, labels: Labels) -> Axis:
     alone = codes[:-1] if other else codes
     own = labels.get(g)
     categories = alone if own is None else own[alone.astype(np.intp)]
-    return Axis(g, np.empty(0), tuple(categories.tolist()), other)
+    return Axis(g, np.empty(0), _plain(categories), other)
+
+
+def _plain(labels: NDArray) -> tuple[Any, ...]:
+    """Labels as values of Python, also where an array of objects has NumPy's."""
+    found = (label.item() if isinstance(label, np.generic) else label for label in labels.tolist())
+    return tuple("".join((label,)) if isinstance(label, str) else label for label in found)
 
 
 def _check_finite(terms: Terms) -> None:

@@ -23,8 +23,8 @@ def cells_text(k: int, pair: Pair, dialect: str) -> str:
         return f"{table_of_pair(k)} AS (SELECT * FROM UNNEST([STRUCT<{fields}>\n{rows}]))"
     quote = "`" if dialect == "spark" else '"'
     columns = ", ".join(f"{quote}{name}{quote}" for name in ["cell", *names])
-    start = "SELECT * FROM VALUES" if dialect == "snowflake" else "VALUES"
-    return f"{table_of_pair(k)}({columns}) AS ({start}\n{rows})"
+    table = f"SELECT * FROM (VALUES\n{rows})" if dialect == "snowflake" else f"VALUES\n{rows}"
+    return f"{table_of_pair(k)}({columns}) AS ({table})"
 
 
 def _from_lists(values: list[list[float]], names: list[str]) -> str:

@@ -16,8 +16,8 @@ from .answers import add_answers
 from .cells import cells_text, table_of_pair
 from .steps import Query
 
-PAIRS_AT_ONCE = 30
-"""Joins of one SELECT: SQLite takes 64."""
+PAIRS_AT_ONCE = 15
+"""Joins of one SELECT: SQLite takes 64, and planning many takes longer than several times few."""
 
 
 def write_sql(

@@ -10,8 +10,10 @@ from ..terms import Terms
 from . import words as sql
 
 ONCE = ("rgboost_pairs", "rgboost_scores", "rgboost_shares")
-"""Steps that SQLite must be told to compute once: it would put them where they are used, as often
-as they are."""
+"""Steps that some dialects must be told to compute once: SQLite would put them where they are used,
+as often as they are, and DuckDB would look for an order of all joins at once."""
+
+TOLD = ("duckdb", "sqlite")
 
 
 @dataclass
@@ -53,6 +55,6 @@ class Query:
     def text(self, last: Any) -> str:
         """The SELECT ``last`` with the steps before it."""
         for name, select in self.steps:
-            alone = True if self.dialect == "sqlite" and name.startswith(ONCE) else None
+            alone = True if self.dialect in TOLD and name.startswith(ONCE) else None
             last = last.with_(name, as_=select, materialized=alone, copy=False)
         return str(last.sql(dialect=self.dialect, pretty=True))

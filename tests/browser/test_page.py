@@ -8,6 +8,7 @@ import pytest
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.explain.page import write_page
 from rgboost.report import write_report
+from rgboost.theory import RecordCertificates
 
 from ..explain.test_page import strange
 from ..pairs import add_pairs
@@ -217,3 +218,16 @@ def test_bands_and_edits_are_drawn(open_page, tmp_path):
         plot = page.card(name)
         assert bool(plot.find_elements("css selector", ".sure")) == sure
         assert bool(plot.find_elements("css selector", ".before")) != sure
+
+
+def test_how_it_was_fitted(open_page, tmp_path):
+    model = RGBMRegressor(
+        max_iter=20, interactions=0, random_state=0, callbacks=[RecordCertificates(at=[20])]
+    ).fit(ROWS[[HOSTILE, LONG]], Y)
+    write_report(model, ROWS[[HOSTILE, LONG]], Y, tmp_path / "report.html")
+    page = open_page(tmp_path / "report.html")
+    page.run("document.querySelector('#plan details').open = true")
+    settings = page.run("return document.querySelector('#settings').innerText")
+    assert "max_iter" in settings
+    assert page.text("#certificate").startswith("Certificate of iteration 20: no model")
+    assert not page.one("#edited").is_displayed()

@@ -38,9 +38,9 @@ def refuse(word):
 
 def test_page(model, tmp_path):
     path = tmp_path / "page.html"
-    write_page(model, path, title="Model <1> & 2")
+    write_page(model, path, title="Model <1> & {{data}}")
     text = path.read_text(encoding="utf-8")
-    assert "<title>Model &lt;1&gt; &amp; 2</title>" in text
+    assert "<title>Model &lt;1&gt; &amp; {{data}}</title>" in text
     assert "{{title}}" not in text
     data = embedded(text)
     assert data == json.loads(json.dumps(page_data(model)))

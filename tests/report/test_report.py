@@ -11,7 +11,8 @@ from sklearn.exceptions import NotFittedError
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.editing import checksum
 from rgboost.report import write_report
-from rgboost.report.page import report_data
+from rgboost.report.page import plan_data, report_data
+from rgboost.theory import RecordCertificates
 
 from ..explain.test_page import embedded
 
@@ -137,3 +138,13 @@ def test_what_edits_cost_on_the_given_rows(model):
     roots = [np.sqrt(np.mean((Y - one.predict(X)) ** 2)) for one in (model, edited)]
     assert name == "root of the mean squared error"
     assert [before, after] == pytest.approx(roots, rel=1e-5)
+
+
+def test_the_last_certificate_is_told():
+    record = RecordCertificates(at=[5, 20])
+    model = RGBMRegressor(**FEW, callbacks=[record]).fit(X[["size", HOSTILE]], Y)
+    _, last = model.trace_.certificates[-1]
+    found = plan_data(model)["certificate"]
+    assert found["iteration"] == 20
+    assert found["gap"] == pytest.approx(last.gap, rel=1e-5)
+    assert found["relative"] == pytest.approx(last.gap / last.loss, rel=1e-5)

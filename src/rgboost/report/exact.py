@@ -16,8 +16,8 @@ from ..export.terms import Axis, Curve, Pair, Terms
 
 Vector = NDArray[np.float64]
 
-ROWS_LOOKED_AT = 20_000
-"""Where the fields start is found out from so many rows."""
+CELLS_LOOKED_AT = 1 << 22
+"""Where the fields start is found out from rows with so many values, but from some rows."""
 
 
 class Inputs:
@@ -57,7 +57,8 @@ class Inputs:
 
     def starts(self, X: Any) -> list[float | None]:
         """Where the fields start: medians, of four digits, and the most frequent categories."""
-        step = max(1, X.shape[0] // ROWS_LOOKED_AT)
+        n_rows = max(1000, CELLS_LOOKED_AT // max(1, len(self.features)))
+        step = -(-X.shape[0] // n_rows)
         rows = self.values(X.tocsr()[::step] if scipy.sparse.issparse(X) else X[::step])
         found: list[float | None] = []
         for x, choices in zip(rows.T, self.choices, strict=True):

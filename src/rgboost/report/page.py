@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from typing import Any
 
@@ -30,7 +29,7 @@ SECTIONS = {
     "above": ("edit",),
     "after": ("edits", "plan"),
 }
-SCRIPTS = ("plan", "performance", "levels", "score", "what_if", "edits")
+SCRIPTS = ("plan", "performance", "levels", "score", "what_if", "drag", "edits")
 
 
 def write_report(
@@ -115,9 +114,7 @@ def report_data(
     data["class_names"] = None if classes is None else [str(label) for label in classes.tolist()]
     data["edit_cost"] = None
     if hasattr(model, "edits_"):
-        before = copy.copy(model)
-        before.model_ = model.edits_.model
-        old = judge(before, X, y, sample_weight, offset).mean_loss()
+        old = judge(model.unedited(), X, y, sample_weight, offset).mean_loss()
         data["edit_cost"] = [judged.loss_name, rounded(old), rounded(judged.mean_loss())]
     data["has_offset"] = offset is not None
     data["edits"] = {"format": FORMAT, "version": VERSION, "model": checksum(model)}
@@ -161,9 +158,10 @@ def column_of(X: Any, by: Any) -> tuple[str, Any]:
     return by, frame[by].to_numpy()
 
 
-def plan_data(model: Any) -> dict[str, Any] | None:
+def plan_data(model: Any) -> dict[str, Any]:
     """How the model was fitted: settings, engines, events, and the last certificate."""
     plan = getattr(model, "plan_", None)
+    entries = () if plan is None else plan.entries
     found = getattr(model.trace_, "certificates", ())
     certificate = None
     if found:
@@ -175,9 +173,7 @@ def plan_data(model: Any) -> dict[str, Any] | None:
             "relative": rounded(last.relative_gap),
         }
     return {
-        "entries": []
-        if plan is None
-        else [[e.name, shown(e.value), e.source, e.why] for e in plan.entries],
+        "entries": [[e.name, shown(e.value), e.source, e.why] for e in entries],
         "events": [] if plan is None else list(plan.events),
         "certificate": certificate,
     }

@@ -34,7 +34,7 @@ def page_data(estimator: Any) -> dict[str, Any]:
     shares = dict(zip(map(id, explanation.terms), explanation.term_importances, strict=True))
     pairs = explanation.pairs[:PAIRS_MOST]
     history = getattr(estimator, "edits_", None)
-    before = None if history is None else _before(estimator, history, explanation)
+    before = None if history is None else estimator.unedited().explain_global().centered()
     facts = {
         "estimator": type(estimator).__name__,
         "loss": repr(estimator.loss_),
@@ -75,14 +75,6 @@ def page_data(estimator: Any) -> dict[str, Any]:
         "left_out_share": rounded(sum(shares[id(p)] for p in explanation.pairs[PAIRS_MOST:])),
         "unused": len(explanation.names) - len(explanation),
     }
-
-
-def _before(estimator: Any, history: Any, now: GlobalExplanation) -> GlobalExplanation:
-    """The model before it was edited."""
-    classes = getattr(estimator, "classes_", None)
-    labels = estimator.input_.labels
-    found = (history.model, history.coverage, now.names, labels, classes, now.scale)
-    return GlobalExplanation.of(*found).centered()
 
 
 def _changed(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
@@ -36,11 +37,11 @@ def write_html(
         "scripts": "\n".join(read_asset(__package__, f"{name}.js") for name in SCRIPTS)
         + more.get("scripts", ""),
         "title": html.escape(title),
-        "data": script_json(data),  # last: a name of a feature may look like a placeholder
+        "data": script_json(data),
     }
-    text = read_asset(__package__, "page.html")
-    for place, part in parts.items():
-        text = text.replace(f"{{{{{place}}}}}", part)
+    template = read_asset(__package__, "page.html")
+    # In one go: a title or a name of a feature may look like a placeholder.
+    text = re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
     write_atomically(path, [text.encode(errors="replace")])
 
 

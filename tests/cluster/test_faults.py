@@ -55,6 +55,10 @@ def test_what_fit_is_given(client, tmp_path):
         model.fit(np.zeros((4, 2)), y)
     with pytest.raises(TypeError, match=r"y is a ndarray.*partitioned like X"):
         model.fit(X, np.zeros(4))
+    with pytest.raises(ValueError, match="X has one dimension"):
+        model.fit(y, y)
+    with pytest.raises(TypeError, match="X is a Delayed, and this takes"):
+        model.fit(delayed(never)(), y)
     with pytest.raises(ValueError, match="X has 4 rows and y has 5"):
         model.fit(X, da.zeros(5))
     with pytest.raises(ValueError, match="X has 3 partitions and y 2"):

@@ -35,6 +35,10 @@ def partitions_of(names: str, X: Any, *others: Any) -> list[Partition]:
     alike. ``names`` are those of the arguments, for errors."""
     of_X, *of_others = names.split()
     check_collection(X, of_X)
+    if X.ndim != 2:
+        raise ValueError(
+            f"{of_X} has one dimension; give a table (X[:, None], X[[name]])."
+        )
     lengths = _lengths(X)
     columns: list[Any] = [_parts(X)]
     for name, other in zip(of_others, others, strict=False):
@@ -65,7 +69,8 @@ def is_frame(X: Any) -> bool:
 
 def check_collection(X: Any, name: str, like: str | None = None) -> None:
     """Raise if X is no collection of rows."""
-    if is_collection(X) and (is_frame(X) or hasattr(X, "numblocks")):
+    frame_or_array = not isinstance(X, Delayed) and (is_frame(X) or hasattr(X, "numblocks"))
+    if is_collection(X) and frame_or_array:
         return
     remedy = "give it to RGBMRegressor or RGBMClassifier, or make a collection of it"
     if like is not None:

@@ -164,19 +164,6 @@ def test_interrupt_while_gram_rows_are_made(client, monkeypatch):
     wait_until(lambda: not any(str(key).startswith("rgboost") for key in list(tasks)))
 
 
-def test_lost_rows_that_were_scattered(client):
-    """Rows that only a lost worker had."""
-    X, y = in_memory((300, 300))
-    sent = [client.scatter(part, direct=False) for part in (X[:300], X[300:])]
-    rows = da.concatenate([da.from_delayed(delayed(one), (300, 4), float) for one in sent])
-    labels = da.from_array(y, chunks=300)
-    plan = DaskRGBMRegressor(**SHORT)
-    plan.fit(rows, labels)
-    client.cancel(sent[1:], force=True)
-    with pytest.raises(RuntimeError, match="lost rows that it cannot compute again"):
-        plan.fit(rows, labels)
-
-
 def test_the_plan_says_what_is_held_and_what_is_under_way(client):
     X, y = computed((1000,) * 40)
     plan = DaskRGBMRegressor(random_state=0).plan(X, y)

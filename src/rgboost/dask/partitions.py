@@ -36,9 +36,7 @@ def partitions_of(names: str, X: Any, *others: Any) -> list[Partition]:
     of_X, *of_others = names.split()
     check_collection(X, of_X)
     if X.ndim != 2:
-        raise ValueError(
-            f"{of_X} has one dimension; give a table (X[:, None], X[[name]])."
-        )
+        raise ValueError(f"{of_X} has one dimension; give a table (X[:, None], X[[name]]).")
     lengths = _lengths(X)
     columns: list[Any] = [_parts(X)]
     for name, other in zip(of_others, others, strict=False):
@@ -104,11 +102,13 @@ def _parts(X: Any) -> list[Delayed]:
     """The partitions; of arrays, all columns of some rows.
 
     Dask may put partitions of files together where few columns are read, of labels other ones than
-    of X: so it is told not to.
+    of X. It is told not to; before it could be told, graphs were to be left as they are.
     """
     if is_frame(X):
         with dask.config.set({"optimization.tune.active": False}):
-            return list(X.to_delayed())
+            parts = list(X.to_delayed())
+        as_told = len(parts) == X.npartitions
+        return parts if as_told else list(X.to_delayed(optimize_graph=False))
     if X.ndim == 2 and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     return [*_flat(X.to_delayed())]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any, NamedTuple
 
 import dask
@@ -105,14 +107,21 @@ def _parts(X: Any) -> list[Delayed]:
     of X. It is told not to; before it could be told, graphs were to be left as they are.
     """
     if is_frame(X):
-        with dask.config.set({"optimization.tune.active": False}):
+        with configured("optimization.tune.active", False):
             parts = list(X.to_delayed())
         as_told = len(parts) == X.npartitions
         return parts if as_told else list(X.to_delayed(optimize_graph=False))
     if X.ndim == 2 and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    return [*_flat(X.to_delayed())]
+    return list(X.to_delayed().ravel())
 
 
-def _flat(parts: Any) -> Iterator[Delayed]:
-    yield from parts.ravel().tolist()
+_ONE_AT_A_TIME = Lock()
+
+
+@contextmanager
+def configured(name: str, value: Any) -> Iterator[None]:
+    """A setting of Dask, in this block only. Settings are those of the process: two threads that
+    change one at once would not find it again as it was."""
+    with _ONE_AT_A_TIME, dask.config.set({name: value}):
+        yield

@@ -24,7 +24,10 @@ import numpy as np
 from benchmarks.bench_chunks import FEATURES, signal
 
 CALLS = ("bins", "weights", "sums", "gram")
-HEAD = ("workers", "fit", "rows and bins", "weights", "sums", "Gram rows", "efficiency", "R²")
+HEAD = (
+    "workers", "fit", "rows and bins", "weights", "sums", "Gram rows", "efficiency",
+    "CPU of the client", "of the workers", "R²",
+)  # fmt: skip
 
 
 def make_part(k: int, n: int) -> np.ndarray:
@@ -90,12 +93,16 @@ def fit(client: Any, X: Any, y: Any, settings: dict[str, Any]) -> dict[str, Any]
     from rgboost.dask import DaskRGBMRegressor
 
     model = DaskRGBMRegressor(random_state=0, client=client, **settings)
+    of_workers = -sum(client.run(time.process_time).values())
     with watched() as (seconds, times):
-        begin = time.perf_counter()
+        begin, of_client = time.perf_counter(), -time.process_time()
         model.fit(X, y)
         whole = time.perf_counter() - begin
+        of_client += time.process_time()
     return {
         "fit": whole,
+        "client": of_client,
+        "workers": of_workers + sum(client.run(time.process_time).values()),
         **{name: seconds[name] / max(1, times[name]) for name in CALLS},
         "passes": sum(seconds[name] for name in CALLS),
         "score": model.score(X, y),
@@ -135,7 +142,8 @@ def main() -> None:
 
     settings = {"loss": given.loss, "max_bins": given.max_bins}
     print(f"{given.rows:,} rows of {FEATURES}, partitions of {given.partition_rows:,}; {settings}")
-    print("seconds of the fit; and of a pass, on average")
+    print("seconds of the fit, and of a pass on average; seconds of processors (the scheduler is")
+    print("in the process of the client)")
     print(" | ".join(HEAD))
     first = None
     for n_workers in given.workers:
@@ -151,7 +159,8 @@ def main() -> None:
             first = first or (n_workers, found["passes"])
             efficiency = first[0] * first[1] / (n_workers * found["passes"])
             times = [f"{found[name]:.3g}" for name in ("fit", *CALLS)]
-            shown = [str(n_workers), *times, f"{efficiency:.2f}", f"{found['score']:.4f}"]
+            cpu = [f"{found[name]:.3g}" for name in ("client", "workers")]
+            shown = [str(n_workers), *times, f"{efficiency:.2f}", *cpu, f"{found['score']:.4f}"]
             print(" | ".join(shown), flush=True)
             if given.peers:
                 for name, seconds in fit_peers(client, *rows):

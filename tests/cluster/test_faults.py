@@ -55,6 +55,10 @@ def test_what_fit_is_given(client, tmp_path):
         model.fit(np.zeros((4, 2)), y)
     with pytest.raises(TypeError, match=r"y is a ndarray.*partitioned like X"):
         model.fit(X, np.zeros(4))
+    with pytest.raises(ValueError, match="X has one dimension"):
+        model.fit(y, y)
+    with pytest.raises(TypeError, match="X is a Delayed, and this takes"):
+        model.fit(delayed(never)(), y)
     with pytest.raises(ValueError, match="X has 4 rows and y has 5"):
         model.fit(X, da.zeros(5))
     with pytest.raises(ValueError, match="X has 3 partitions and y 2"):
@@ -158,19 +162,6 @@ def test_interrupt_while_gram_rows_are_made(client, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         DaskRGBMRegressor(random_state=0).fit(*computed((300,) * 4))
     wait_until(lambda: not any(str(key).startswith("rgboost") for key in list(tasks)))
-
-
-def test_lost_rows_that_were_scattered(client):
-    """Rows that only a lost worker had."""
-    X, y = in_memory((300, 300))
-    sent = [client.scatter(part, direct=False) for part in (X[:300], X[300:])]
-    rows = da.concatenate([da.from_delayed(delayed(one), (300, 4), float) for one in sent])
-    labels = da.from_array(y, chunks=300)
-    plan = DaskRGBMRegressor(**SHORT)
-    plan.fit(rows, labels)
-    client.cancel(sent[1:], force=True)
-    with pytest.raises(RuntimeError, match="lost rows that it cannot compute again"):
-        plan.fit(rows, labels)
 
 
 def test_the_plan_says_what_is_held_and_what_is_under_way(client):

@@ -14,6 +14,7 @@ from dask.delayed import Delayed, delayed
 from distributed import Client, Future, get_client
 
 from ..statistics.pieces import TOGETHER
+from .partitions import configured
 
 LARGE_GRAPH = "1 GiB"
 """Dask warns of graphs beyond. Models of all runs are sent once, and may have some megabytes."""
@@ -80,7 +81,7 @@ class Cluster(Tasks):
 
     def start(self, tasks: Sequence[Delayed]) -> list[Future]:
         """Send tasks whose results stay on the workers for as long as somebody has the futures."""
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGE_GRAPH}):
+        with configured("distributed.admin.large-graph-warning-threshold", LARGE_GRAPH):
             return list(self.client.compute(list(tasks)))
 
     def results(self, futures: Sequence[Future]) -> list[Any]:
@@ -94,8 +95,8 @@ class Cluster(Tasks):
                     "the cluster has lost rows that it cannot compute again: they were put on a "
                     "worker that is gone (scatter), or their futures were cancelled, or the "
                     "connection to the scheduler ended. Let tasks read or make the rows "
-                    "(dask.dataframe.read_parquet, dask.array.from_delayed), which a lost worker's "
-                    f"can be repeated. ({str(fault).strip()})"
+                    "(dask.dataframe.read_parquet, dask.array.from_delayed): "
+                    f"those of a lost worker are run again. ({str(fault).strip()})"
                 ) from fault
             raise
 
@@ -112,4 +113,5 @@ class Cluster(Tasks):
 
 
 def itself(*, value: Any) -> Any:
+    """What a task for a constant runs."""
     return value

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any, NamedTuple
 
 import dask
@@ -35,6 +37,8 @@ def partitions_of(names: str, X: Any, *others: Any) -> list[Partition]:
     alike. ``names`` are those of the arguments, for errors."""
     of_X, *of_others = names.split()
     check_collection(X, of_X)
+    if X.ndim != 2:
+        raise ValueError(f"{of_X} has one dimension; give a table (X[:, None], X[[name]]).")
     lengths = _lengths(X)
     columns: list[Any] = [_parts(X)]
     for name, other in zip(of_others, others, strict=False):
@@ -65,7 +69,8 @@ def is_frame(X: Any) -> bool:
 
 def check_collection(X: Any, name: str, like: str | None = None) -> None:
     """Raise if X is no collection of rows."""
-    if is_collection(X) and (is_frame(X) or hasattr(X, "numblocks")):
+    frame_or_array = not isinstance(X, Delayed) and (is_frame(X) or hasattr(X, "numblocks"))
+    if is_collection(X) and frame_or_array:
         return
     remedy = "give it to RGBMRegressor or RGBMClassifier, or make a collection of it"
     if like is not None:
@@ -99,15 +104,24 @@ def _parts(X: Any) -> list[Delayed]:
     """The partitions; of arrays, all columns of some rows.
 
     Dask may put partitions of files together where few columns are read, of labels other ones than
-    of X: so it is told not to.
+    of X. It is told not to; before it could be told, graphs were to be left as they are.
     """
     if is_frame(X):
-        with dask.config.set({"optimization.tune.active": False}):
-            return list(X.to_delayed())
+        with configured("optimization.tune.active", False):
+            parts = list(X.to_delayed())
+        as_told = len(parts) == X.npartitions
+        return parts if as_told else list(X.to_delayed(optimize_graph=False))
     if X.ndim == 2 and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    return [*_flat(X.to_delayed())]
+    return list(X.to_delayed().ravel())
 
 
-def _flat(parts: Any) -> Iterator[Delayed]:
-    yield from parts.ravel().tolist()
+_ONE_AT_A_TIME = Lock()
+
+
+@contextmanager
+def configured(name: str, value: Any) -> Iterator[None]:
+    """A setting of Dask, in this block only. Settings are those of the process: two threads that
+    change one at once would not find it again as it was."""
+    with _ONE_AT_A_TIME, dask.config.set({name: value}):
+        yield

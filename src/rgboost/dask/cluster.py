@@ -9,7 +9,6 @@ from itertools import count
 from typing import Any
 from uuid import uuid4
 
-import dask
 from dask.delayed import Delayed, delayed
 from distributed import Client, Future, get_client
 

@@ -75,7 +75,10 @@ $(DOCS_STAMP): pyproject.toml $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	touch $(DOCS_STAMP)
 
-docs: $(DOCS_STAMP)  ## the site, in site/index.html; a warning is an error
+SITE := site docs/gallery docs/api/generated docs/sg_execution_times.rst
+
+docs: $(DOCS_STAMP)  ## the site from nothing, in site/index.html; a warning or a dead link is an error
+	rm -rf $(SITE)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs site
 
 $(BENCH_STAMP): pyproject.toml
@@ -96,4 +99,4 @@ clean-cache:  ## after a change to a kernel that others call
 	find src tests -name "*.nb[ic]" -delete
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) $(OLDEST_VENV) out site docs/gallery docs/api/generated
+	rm -rf $(VENV) $(BENCH_VENV) $(OLDEST_VENV) out $(SITE)

@@ -12,10 +12,11 @@ ROOT = Path(rgboost.__file__).parent
 
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
-        coordinate storage explain export editing decisions estimators warming plot comparison
-        theory experiments report cli __main__""",
+        coordinate storage explain export editing decisions estimators dask warming plot
+        comparison theory experiments report cli __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
+    "dask": "partitions cluster tasks statistics predictions rows estimators",
     "cli": "typed errors losses options files show commands app",
     "cli/commands": """bench compare edit explain export fit info predict report reproduce theory
         warm_up""",
@@ -76,8 +77,8 @@ LAYERS = {
     "theory/dual": "ends products span stump_span projection ground search",
     "training": """plan state trace callbacks stopping checkpoint driver
         make_problem boost""",
-    "training/plan": """pieces facts costs rules pair_memory pair_rules report engines entries
-        resolve documents __main__""",
+    "training/plan": """pieces facts costs rules pair_memory pair_rules report engines
+        cluster entries resolve documents __main__""",
 }
 """Files and folders of every folder, from the lowest to the highest: each imports only those that
 stand before it. A folder's ``__init__`` may import all of them, and is imported by none."""

@@ -14,16 +14,36 @@ class ComparedModel:
 
     Attributes
     ----------
-    name : such as ``"10 pairs"``.
-    loss : mean loss of the rows that were held out.
-    difference : how much more that is than the loss of the best model.
-    standard_error : of the difference, from the paired differences of the rows.
-    curves, heat_maps : what there is to look at: functions of a feature, and of a pair.
-    trees : how many trees there are, which nobody looks through; 0 of sums of curves and pairs.
-    seconds : of one fit, without those that code was compiled in.
-    bytes : of the stored model.
-    is_peer : whether it is somebody else's.
-    estimator : not fitted, with these settings; None of the constant.
+    name
+        Such as ``"10 pairs"``.
+    loss
+        Mean loss of the rows that were held out.
+    difference
+        How much more that is than the loss of the best model.
+    standard_error
+        Of the difference, from the paired differences of the rows.
+    curves, heat_maps
+        What there is to look at: functions of a feature, and of a pair.
+    trees
+        How many trees there are, which nobody looks through; 0 of sums of curves and pairs.
+    seconds
+        Of one fit, without those that code was compiled in.
+    bytes
+        Of the stored model.
+    is_peer
+        Whether it is somebody else's.
+    estimator
+        Not fitted, with these settings; None of the constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rgboost
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> found = rgboost.compare(X, X[:, 0], pairs=[1], cv=2)
+    >>> first = found.models[0]
+    >>> first.name, first.curves, first.heat_maps
+    ('constant', 0, 0)
     """
 
     name: str

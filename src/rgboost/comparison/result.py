@@ -17,17 +17,34 @@ class Comparison(Compared):
 
     Attributes
     ----------
-    models : a `ComparedModel` for each, in the order of their size: by the number of curves and
-        heat maps, then by bytes; those that nobody can look through come last.
-    best : the model with the smallest loss.
-    smallest : the smallest model whose loss is within one standard error of the best.
-    smallest_readable : the same among those that can be looked through.
-    table : a list of dicts, one for each model; `to_frame` makes a data frame of it.
-    sentence : which model that is, and what it costs, in one sentence.
-    measure : what the loss is called: ``1 - R²``, ``log-loss``, or a mean loss.
-    n_rows, n_features, n_held_out, n_fits : what models were compared on: ``n_fits`` is how often
-        each was fitted, once for every fold.
-    left_out : models that cannot be had on these rows, and why.
+    models
+        A `ComparedModel` for each, in the order of their size: by the number of curves and heat
+        maps, then by bytes; those that nobody can look through come last.
+    best
+        The model with the smallest loss.
+    smallest
+        The smallest model whose loss is within one standard error of the best.
+    smallest_readable
+        The same among those that can be looked through.
+    table
+        A list of dicts, one for each model; `to_frame` makes a data frame of it.
+    sentence
+        Which model that is, and what it costs, in one sentence.
+    measure
+        What the loss is called: ``1 - R²``, ``log-loss``, or a mean loss.
+    n_rows, n_features, n_held_out, n_fits
+        What models were compared on: ``n_fits`` is how often each was fitted, once for every fold.
+    left_out
+        Models that cannot be had on these rows, and why.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rgboost
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> found = rgboost.compare(X, X[:, 0], pairs=[1], cv=2)
+    >>> len(found.models), found.measure
+    (4, '1 - R²')
     """
 
     @property

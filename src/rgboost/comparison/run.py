@@ -54,24 +54,32 @@ def compare(
 
     Parameters
     ----------
-    X, y : rows and labels, as `fit` takes them: arrays, sparse matrices, frames with categories and
+    X, y
+        Rows and labels, as `fit` takes them: arrays, sparse matrices, frames with categories and
         missing values.
-    sample_weight : weights of the rows, for fits and for losses.
-    estimator : `RGBMRegressor` or `RGBMClassifier` with the settings that all models share, such as
+    sample_weight
+        Weights of the rows, for fits and for losses.
+    estimator
+        `RGBMRegressor` or `RGBMClassifier` with the settings that all models share, such as
         ``monotone_constraints``; not fitted here. Default: by ``loss``; without one, classes if y
         has texts, truth values or at most ten different whole numbers, else regression.
-    loss : as that of the estimators; default: that of ``estimator``.
-    pairs : how many pairs of features the models between curves and trees have: numbers, and
-        ``"all"``. More than there are count as all.
-    peers : ``"lightgbm"``, ``"ebm"`` (of the package interpret), or both: fitted besides at the
+    loss
+        As that of the estimators; default: that of ``estimator``.
+    pairs
+        How many pairs of features the models between curves and trees have: numbers, and ``"all"``.
+        More than there are count as all.
+    peers
+        ``"lightgbm"``, ``"ebm"`` (of the package interpret), or both: fitted besides at the
         defaults of their libraries, with the same loss. They have to be installed.
     cv : int, splitter, list of (train, test) rows, or None
         The folds, which hold out every row once. None: five below 5,000 rows, three below 20,000;
         of more rows a quarter is held out once (or three folds, if there are less than forty
         ``groups``).
-    groups : the group of every row; those of a group stay in one fold. Standard errors are between
+    groups
+        The group of every row; those of a group stay in one fold. Standard errors are between
         groups then.
-    offset : a known part of the score of every row; see `fit`.
+    offset
+        A known part of the score of every row; see `fit`.
     n_jobs : int or None
         Threads. None: as many as the process may use.
     random_state : int, RandomState or None

@@ -24,14 +24,30 @@ class Counterfactuals:
 
     Attributes
     ----------
-    feature : the name of the feature.
-    found : array (rows,) of bool: whether there is such a value.
-    values : array (rows,): the value, NaN (a category: None) where there is none. For a numeric
-        feature it is the closest one there is.
-    changes : array (rows,): the value less the one that the row has; None for categories.
-    before, after : array (rows,): predictions (probabilities) with the row's own value, and with
-        the one of ``values``.
-    threshold : the threshold.
+    feature
+        The name of the feature.
+    found
+        Array (rows,) of bool: whether there is such a value.
+    values
+        Array (rows,): the value, NaN (a category: None) where there is none. For a numeric feature
+        it is the closest one there is.
+    changes
+        Array (rows,): the value less the one that the row has; None for categories.
+    before, after
+        Array (rows,): predictions (probabilities) with the row's own value, and with the one of
+        ``values``.
+    threshold
+        The threshold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(max_iter=50, interactions=0, random_state=0).fit(X, y)
+    >>> found = model.counterfactual(X[:5], "bmi", threshold=150.0)
+    >>> bool((found.after[found.found] != found.before[found.found]).all())
+    True
     """
 
     feature: str

@@ -20,14 +20,30 @@ class ReasonCodes:
 
     Attributes
     ----------
-    names : array (rows, k): names of terms; None where fewer terms cost a row anything.
+    names
+        Array (rows, k): names of terms; None where fewer terms cost a row anything.
     costs : array (rows, k): how much less than the reference the term adds to the score, 0 or more;
         NaN where there is none.
-    values : array (rows, k): the value of the feature, of a pair the tuple of both.
-    reference : array (terms,): what the terms of ``terms`` add at the reference.
-    terms : names of all terms.
-    scale : what the score is, in words.
-    compared_with : what the reference is, in words.
+    values
+        Array (rows, k): the value of the feature, of a pair the tuple of both.
+    reference
+        Array (terms,): what the terms of ``terms`` add at the reference.
+    terms
+        Names of all terms.
+    scale
+        What the score is, in words.
+    compared_with
+        What the reference is, in words.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rgboost import RGBMClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = RGBMClassifier(max_iter=50, interactions=0, random_state=0).fit(X, y)
+    >>> reasons = model.reason_codes(X[:2], k=3, label=1)
+    >>> len(reasons), reasons.names.shape
+    (2, (2, 3))
     """
 
     names: NDArray[np.object_]

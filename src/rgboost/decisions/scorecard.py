@@ -58,12 +58,27 @@ class Scorecard:
 
     Attributes
     ----------
-    base : the points that every row begins with, a whole number.
-    entries : a line for each bin of each term.
-    most_off : how far the points of a row can be from the exact ones at the very most: the sum of
-        the largest roundings of all terms.
-    label : the class that many points speak for.
-    pdo, odds, points : the scale.
+    base
+        The points that every row begins with, a whole number.
+    entries
+        A line for each bin of each term.
+    most_off
+        How far the points of a row can be from the exact ones at the very most: the sum of the
+        largest roundings of all terms.
+    label
+        The class that many points speak for.
+    pdo, odds, points
+        The scale.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rgboost import RGBMClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = RGBMClassifier(max_iter=50, interactions=0, random_state=0).fit(X, y)
+    >>> card = model.to_scorecard(pdo=20, odds=50, points=600)
+    >>> card.to_frame().shape[0] == len(card.entries)
+    True
     """
 
     base: int

@@ -49,9 +49,12 @@ def apply_edits(
 
     Parameters
     ----------
-    model : a fitted RGBMRegressor or RGBMClassifier of stumps. It stays as it is.
-    edits : path of a JSON file, or its content as a dict; see `rgboost.editing.document`.
-    X, y, sample_weight, offset : rows, for edits with ``"do": "refit"``.
+    model
+        A fitted RGBMRegressor or RGBMClassifier of stumps. It stays as it is.
+    edits
+        Path of a JSON file, or its content as a dict; see `rgboost.editing.document`.
+    X, y, sample_weight, offset
+        Rows, for edits with ``"do": "refit"``.
 
     Returns
     -------

@@ -99,6 +99,15 @@ def checksum(model: Any) -> str:
     It is that of the intercept, of all curves and of all pairs; parameters, losses and the path of
     boosting have no part in it. Two models with the same checksum have the same scores.
 
+    Parameters
+    ----------
+    model : RGBMRegressor or RGBMClassifier
+        Fitted.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -123,14 +132,53 @@ def _arrays_of(value: Any, name: str, out: dict[str, NDArray]) -> None:
 
 
 def write_document(model: str, edits: Sequence[Mapping[str, Any]]) -> str:
-    """Edits of the model with this checksum as JSON."""
+    """Edits of the model with this checksum as JSON.
+
+    Parameters
+    ----------
+    model : str
+        The `checksum` of the model that the first edit is made to.
+    edits : sequence of dicts
+        What is done, in order.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import json
+    >>> from rgboost.editing import read_document, write_document
+    >>> edit = {"do": "drop", "term": ["sex"], "reason": "not allowed to matter"}
+    >>> text = write_document("0" * 64, [edit])
+    >>> read_document(json.loads(text))["edits"] == [edit]
+    True
+    """
     document = {"format": FORMAT, "version": VERSION, "model": model, "edits": list(edits)}
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
 
 
 def read_document(source: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any]:
     """A document of edits from a file, or from what JSON made of one; whether it is one is
-    checked, whether its edits fit a model is not."""
+    checked, whether its edits fit a model is not.
+
+    Parameters
+    ----------
+    source : path or dict
+        A file, or what JSON made of one.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> from rgboost.editing import read_document
+    >>> edit = {"do": "drop", "term": ["sex"], "reason": "not allowed to matter"}
+    >>> document = {"format": "rgboost-edits", "version": 1, "model": "0" * 64, "edits": [edit]}
+    >>> len(read_document(document)["edits"])
+    1
+    """
     document: Any = source
     if isinstance(source, str | os.PathLike):
         with open(source, encoding="utf-8") as file:

@@ -18,7 +18,14 @@ Name = str | int | Sequence[str | int]
 
 
 class Cost(NamedTuple):
-    """Mean losses of rows, ``before`` and ``after`` the edits."""
+    """Mean losses of rows, ``before`` and ``after`` the edits.
+
+    Examples
+    --------
+    >>> from rgboost.editing import Cost
+    >>> Cost(before=0.5, after=0.75).change
+    0.25
+    """
 
     before: float
     after: float

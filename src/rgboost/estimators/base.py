@@ -131,17 +131,50 @@ class BaseRGBM(
         self.verbose = verbose
 
     def set_params(self, **parameters: Any) -> Self:
-        """As in scikit-learn; what other libraries call otherwise raises with our name."""
+        """Change parameters, as in scikit-learn.
+
+        An error tells what a name of another library is called here.
+
+        Parameters
+        ----------
+        **parameters
+            New values by name.
+
+        Returns
+        -------
+        The estimator itself.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> RGBMRegressor().set_params(max_iter=100)
+        RGBMRegressor(max_iter=100)
+        """
         explain_unknown(type(self), parameters.keys() - self.get_params().keys(), "set_params")
         return super().set_params(**parameters)
 
     @classmethod
     def paper(cls, **parameters: Any) -> Self:
-        """The settings of the paper's experiments; ``parameters`` override them.
+        """The settings of the paper's experiments.
 
         Start from zero, the constant step, learning rate 1, 100 percentiles above 10,000 rows and
         every value below, groups are features, a ridge of 0.0001 for the logistic loss, and 500
         iterations without early stopping.
+
+        Parameters
+        ----------
+        **parameters
+            Override those of the paper.
+
+        Returns
+        -------
+        An estimator that is not fitted.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> RGBMRegressor.paper(max_iter=50).learning_rate
+        1.0
         """
         preset: dict[str, Any] = {
             "init": "zero",
@@ -230,8 +263,30 @@ class BaseRGBM(
         offset_val: Any = None,
         resume: Any = None,
     ) -> Plan:
-        """What `fit` with the same arguments would do: the value of every setting and why, and the
-        engines that were considered. Nothing is fitted, and the estimator stays as it is."""
+        """What `fit` with the same arguments would do, without fitting.
+
+        The value of every setting and why, and the engines that were considered. The estimator
+        stays as it is.
+
+        Parameters
+        ----------
+        X, y, sample_weight, offset, groups, X_val, y_val, sample_weight_val, offset_val, resume
+            As in `fit`.
+
+        Returns
+        -------
+        Plan
+            Printed, it is a table: every setting, its value, and the rule behind it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> plan = RGBMRegressor().plan(X, y)
+        >>> plan["max_bins"].value
+        255
+        """
         given = _Given(offset, groups, X_val, y_val, sample_weight_val, offset_val)
         before = dict(self.__dict__)
         try:

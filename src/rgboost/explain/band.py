@@ -15,7 +15,18 @@ LEVEL = 0.9
 
 class Band(NamedTuple):
     """``low`` and ``high`` ends for every value of a function; of a curve the value for missing
-    values comes last. ``text`` says what they are."""
+    values comes last. ``text`` says what they are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(interactions=0, random_state=0).fit(X, y)
+    >>> band = model.explain_global()["bmi"].band
+    >>> band.text, bool((band.low <= band.high).all())
+    ('one standard deviation over 5 runs (no interval)', True)
+    """
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -25,7 +36,18 @@ class Band(NamedTuple):
 @dataclass(frozen=True)
 class Deviation:
     """Standard deviations of the values of a function over ``n`` runs or bags; of a curve that of
-    its value for missing values comes last."""
+    its value for missing values comes last.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(interactions=0, random_state=0).fit(X, y)
+    >>> deviation = model.explain_global()["bmi"].deviation
+    >>> deviation.of, deviation.n
+    ('runs', 5)
+    """
 
     of: Literal["runs", "bags"]
     n: int

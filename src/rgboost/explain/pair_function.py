@@ -33,11 +33,28 @@ class PairAxis:
 
     Attributes
     ----------
-    feature, name : index and name of the feature.
-    cuts : the thresholds between its bins; none if it is categorical.
-    weights : the weight of the training rows in each bin, that of missing values last.
-    density_edges, density : where the training rows lie, finer; see `ShapeFunction`.
-    categories, codes : labels and numbers of its categories, or None.
+    feature, name
+        Index and name of the feature.
+    cuts
+        The thresholds between its bins; none if it is categorical.
+    weights
+        The weight of the training rows in each bin, that of missing values last.
+    density_edges, density
+        Where the training rows lie, finer; see `ShapeFunction`.
+    categories, codes
+        Labels and numbers of its categories, or None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from rgboost import RGBMRegressor
+    >>> X = pd.DataFrame(np.random.default_rng(0).normal(size=(500, 2)), columns=["a", "b"])
+    >>> model = RGBMRegressor(interactions=[("a", "b")], random_state=0).fit(X, X.a * X.b)
+    >>> pair = model.explain_global()["a", "b"]
+    >>> first, second = pair.axes
+    >>> first.name, bool((np.diff(first.cuts) > 0).all())
+    ('a', True)
     """
 
     feature: int
@@ -106,13 +123,33 @@ class PairFunction:
 
     Attributes
     ----------
-    axes : the two `PairAxis`, with thresholds or categories.
-    values : (bins of the first, bins of the second); with C > 2 classes (.., .., C).
-    weights : the weight of the training rows in each cell.
-    classes : the labels of C > 2 classes, or None.
-    scale : what the function adds to, in words.
-    whole : whether the curves of both features are in it; see `with_curves`.
-    deviation : how far runs or bags are apart, or None; see `band`.
+    axes
+        The two `PairAxis`, with thresholds or categories.
+    values
+        (bins of the first, bins of the second); with C > 2 classes (.., .., C).
+    weights
+        The weight of the training rows in each cell.
+    classes
+        The labels of C > 2 classes, or None.
+    scale
+        What the function adds to, in words.
+    whole
+        Whether the curves of both features are in it; see `with_curves`.
+    deviation
+        How far runs or bags are apart, or None; see `band`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from rgboost import RGBMRegressor
+    >>> X = pd.DataFrame(np.random.default_rng(0).normal(size=(500, 2)), columns=["a", "b"])
+    >>> model = RGBMRegressor(interactions=[("a", "b")], random_state=0).fit(X, X.a * X.b)
+    >>> pair = model.explain_global()["a", "b"]
+    >>> pair.name, pair.values.shape == pair.weights.shape
+    ('a x b', True)
+    >>> bool(abs(pair.mean) < 1e-6)
+    True
     """
 
     axes: tuple[PairAxis, PairAxis]

@@ -29,21 +29,43 @@ class ShapeFunction:
 
     Attributes
     ----------
-    feature, name : index and name of the feature.
-    cuts : the K - 1 places where the function steps; none if the feature is categorical.
-    values : its K values, from left to right, or by category. With C > 2 classes (K, C): a
-        function for each class.
-    weights : the weight (without ``sample_weight``: the number) of training rows on each step, or
-        in each category.
-    density_edges, density : the same on finer cells, for a picture of the data: one more weight
-        than edges, the first and the last cell are open. None of a categorical feature.
-    missing : the value for missing values; with C > 2 classes (C,).
-    missing_weight : the weight of the training rows that have none.
-    categories : the labels of the categories, or None if the feature is not categorical.
-    codes : the numbers of the categories in the matrix of rows, or None.
-    classes : the labels of C > 2 classes, or None.
-    scale : what the function adds to, in words: ``str(scale)`` is such as "log-odds of class yes".
-    deviation : how far runs or bags are apart, or None; see `band`.
+    feature, name
+        Index and name of the feature.
+    cuts
+        The K - 1 places where the function steps; none if the feature is categorical.
+    values
+        Its K values, from left to right, or by category. With C > 2 classes (K, C): a function for
+        each class.
+    weights
+        The weight (without ``sample_weight``: the number) of training rows on each step, or in each
+        category.
+    density_edges, density
+        The same on finer cells, for a picture of the data: one more weight than edges, the first
+        and the last cell are open. None of a categorical feature.
+    missing
+        The value for missing values; with C > 2 classes (C,).
+    missing_weight
+        The weight of the training rows that have none.
+    categories
+        The labels of the categories, or None if the feature is not categorical.
+    codes
+        The numbers of the categories in the matrix of rows, or None.
+    classes
+        The labels of C > 2 classes, or None.
+    scale
+        What the function adds to, in words: ``str(scale)`` is such as "log-odds of class yes".
+    deviation
+        How far runs or bags are apart, or None; see `band`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(max_iter=100, random_state=0).fit(X, y)
+    >>> curve = model.explain_global()["bmi"]
+    >>> curve.name, len(curve.values) == len(curve.cuts) + 1
+    ('bmi', True)
     """
 
     feature: int

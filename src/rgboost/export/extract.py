@@ -18,7 +18,28 @@ Labels = Mapping[int, NDArray]
 
 
 def extract(estimator: Any) -> Terms:
-    """The curves, pairs and link of a fitted estimator; `ExportError` if it has none."""
+    """The curves, pairs and link of a fitted estimator; `ExportError` if it has none.
+
+    Parameters
+    ----------
+    estimator : RGBMRegressor or RGBMClassifier
+        Fitted.
+
+    Returns
+    -------
+    Terms
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.export import extract
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(max_iter=50, interactions=0, random_state=0).fit(X, y)
+    >>> terms = extract(model)
+    >>> len(terms.features), terms.link.name
+    (10, 'identity')
+    """
     check_is_fitted(estimator)
     link, coverage = _link(estimator.loss_), estimator.coverage_
     if coverage is None:

@@ -47,6 +47,15 @@ class ExportsMixin:
         terms are in the metadata. All operators are of ai.onnx (opset 15), but for the LabelEncoder
         of ai.onnx.ml that reads strings.
 
+        Parameters
+        ----------
+        contributions : bool
+            Whether the graph has an output with what every term adds to the score.
+
+        Returns
+        -------
+        onnx.ModelProto
+
         Examples
         --------
         >>> from sklearn.datasets import load_diabetes
@@ -71,12 +80,16 @@ class ExportsMixin:
 
         Parameters
         ----------
-        table : the name of the table, as one writes it in SQL. Its columns have the names of the
+        table
+            The name of the table, as one writes it in SQL. Its columns have the names of the
             features; NULL and NaN are missing values.
-        dialect : "duckdb", "sqlite", "postgres", "bigquery", "snowflake" or "spark".
-        columns : columns of the table that stay in the result, such as a key; by default those of
-            the features.
-        contributions : whether the result has a column for what every term adds to the score.
+        dialect
+            "duckdb", "sqlite", "postgres", "bigquery", "snowflake" or "spark".
+        columns
+            Columns of the table that stay in the result, such as a key; by default those of the
+            features.
+        contributions
+            Whether the result has a column for what every term adds to the score.
 
         Returns
         -------
@@ -129,6 +142,24 @@ class ExportsMixin:
 
         It takes an object of values by the names of the features (x0, x1, ... if they had none;
         null is a missing value), and gives ``{prediction, score, probabilities, contributions}``.
+
+        Parameters
+        ----------
+        name : str
+            The name of the function.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RGBMRegressor(max_iter=50, interactions=0, random_state=0).fit(X, y)
+        >>> "function predict" in model.to_javascript()
+        True
         """
         return write_javascript(extract(self), _written_by(), name)
 

@@ -25,7 +25,21 @@ Kind = Literal["number", "text", "code"]
 
 
 class ExportError(ValueError):
-    """A model that cannot be written in some form; the message says what can be done."""
+    """A model that cannot be written in some form; the message says what can be done.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.export import ExportError, extract
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> trees = RGBMRegressor(learner="trees", max_iter=5).fit(X, X[:, 0])
+    >>> try:
+    ...     extract(trees)
+    ... except ExportError:
+    ...     print("trees have no curves")
+    trees have no curves
+    """
 
 
 def refuse(why: str) -> NoReturn:
@@ -35,7 +49,19 @@ def refuse(why: str) -> NoReturn:
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature that the model was fitted to, whether it uses it or not."""
+    """A feature that the model was fitted to, whether it uses it or not.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.export import extract
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(max_iter=50, interactions=0, random_state=0).fit(X, y)
+    >>> terms = extract(model)
+    >>> terms.features[0]
+    Feature(name='age', kind='number')
+    """
 
     name: str
     kind: Kind
@@ -49,6 +75,18 @@ class Axis:
     one all above. Of categories (``categories`` is not None): bin k is ``categories[k]``, and, with
     ``other``, one bin more all categories that are not among them. The last bin is that of missing
     values, and without ``other`` that of unknown categories, too.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.export import extract
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(max_iter=50, interactions=0, random_state=0).fit(X, y)
+    >>> terms = extract(model)
+    >>> axis = terms.curves[0].axis
+    >>> axis.size == len(axis.edges) + 2
+    True
     """
 
     feature: int
@@ -78,7 +116,20 @@ class Axis:
 @dataclass(frozen=True)
 class Curve:
     """What a feature adds: ``values[bin, output]``, and the weight of the training rows in each
-    bin. ``density`` is that of numbers on finer cells, one more than ``density_edges``."""
+    bin. ``density`` is that of numbers on finer cells, one more than ``density_edges``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.export import extract
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(max_iter=50, interactions=0, random_state=0).fit(X, y)
+    >>> terms = extract(model)
+    >>> curve = terms.curves[0]
+    >>> curve.values.shape == (curve.axis.size, 1)
+    True
+    """
 
     axis: Axis
     values: Vector
@@ -94,7 +145,18 @@ class Curve:
 @dataclass(frozen=True)
 class Pair:
     """What two features add beside their curves: ``values[bin of first, bin of second, output]``,
-    and the weight of the training rows in each cell."""
+    and the weight of the training rows in each cell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.export import extract
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> model = RGBMRegressor(interactions=[(0, 1)], random_state=0).fit(X, X[:, 0] * X[:, 1])
+    >>> [axis.feature for axis in extract(model).pairs[0].axes]
+    [0, 1]
+    """
 
     axes: tuple[Axis, Axis]
     values: Vector
@@ -107,14 +169,32 @@ class Terms:
 
     Attributes
     ----------
-    features : all features, in the order of the columns at fit time.
-    intercept : the score that every row begins with, of each output.
-    curves : in the order in which they are added: categorical features, then the others.
-    pairs : added after the curves.
-    link : what makes a prediction of a score; see `rgboost.losses.Link`.
-    classes : the labels of a classifier, None of a regression. With two of them there is one score,
+    features
+        All features, in the order of the columns at fit time.
+    intercept
+        The score that every row begins with, of each output.
+    curves
+        In the order in which they are added: categorical features, then the others.
+    pairs
+        Added after the curves.
+    link
+        What makes a prediction of a score; see `rgboost.losses.Link`.
+    classes
+        The labels of a classifier, None of a regression. With two of them there is one score,
         positive for the second; with more there is one for each.
-    total_weight : the weight of all training rows.
+    total_weight
+        The weight of all training rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.export import extract
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(max_iter=50, interactions=0, random_state=0).fit(X, y)
+    >>> terms = extract(model)
+    >>> [terms.term_name(term) for term in terms.terms][:2]
+    ['age', 'sex']
     """
 
     features: tuple[Feature, ...]

@@ -26,6 +26,12 @@ class Link(NamedTuple):
     ``identity``: the score itself; ``log``: exp(score), with exponents from -700 to 700;
     ``logistic``: 1 / (1 + exp(-scale * score)), the probability of the second class; ``softmax``:
     the probabilities of several classes.
+
+    Examples
+    --------
+    >>> from rgboost.losses import Poisson
+    >>> Poisson().exported_link.name
+    'log'
     """
 
     name: Literal["identity", "log", "logistic", "softmax"] = "identity"

@@ -33,6 +33,12 @@ class Exponential(BinaryLoss):
     The exponent is cut at 300, so that nothing overflows. Without a smoothness constant there is
     no constant step to go with it: use line search. For scores in [-b, b] it is exp(b)-smooth and
     exp(-b)-strongly convex.
+
+    Examples
+    --------
+    >>> from rgboost.losses import Exponential
+    >>> Exponential().value([1.0, -1.0], [2.0, 2.0]).round(3)
+    array([0.135, 7.389])
     """
 
     terms = ExponentialTerms()

@@ -74,6 +74,18 @@ class Logistic(BinaryLoss):
     """l(y, f) = log(1 + exp(-y f)) + ridge/2 f^2 for labels -1 and +1.
 
     (1/4 + ridge)-smooth and ridge-strongly convex. The paper calls ridge d and uses 0.0001.
+
+    Parameters
+    ----------
+    ridge : float
+        Makes the loss strongly convex; 0 for none.
+
+    Examples
+    --------
+    >>> from rgboost.losses import Logistic
+    >>> loss = Logistic(ridge=0.0)
+    >>> loss.value([1.0], [0.0]).round(4), loss.inverse_link(0.0)
+    (array([0.6931]), array(0.5))
     """
 
     newton_limit = 4.0

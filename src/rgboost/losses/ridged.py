@@ -26,6 +26,20 @@ class Ridged(CompiledLoss):
     """l(y, f) = inner(y, f) + ridge/2 f^2: smoother by ridge, strongly convex by ridge.
 
     A ridge makes Theorem strong apply to losses that are not strongly convex, such as Huber's.
+
+    Parameters
+    ----------
+    inner : Loss
+        A loss of `rgboost.losses`.
+    ridge : float
+        A positive number.
+
+    Examples
+    --------
+    >>> from rgboost.losses import Huber, Ridged
+    >>> loss = Ridged(Huber(), 0.01)
+    >>> loss.smoothness, loss.strong_convexity
+    (1.01, 0.01)
     """
 
     def __init__(self, inner: CompiledLoss, ridge: float) -> None:

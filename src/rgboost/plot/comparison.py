@@ -16,12 +16,25 @@ class ComparisonDisplay:
 
     Parameters
     ----------
-    comparison : what `rgboost.compare` gave.
+    comparison
+        What `rgboost.compare` gave.
 
     Attributes
     ----------
-    figure_, ax_ : what was drawn on.
-    bars_ : a container of a point and its bar for each model.
+    figure_, ax_
+        What was drawn on.
+    bars_
+        A container of a point and its bar for each model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rgboost
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> found = rgboost.compare(X, X[:, 0], pairs=[1], cv=2)
+    >>> display = found.plot()
+    >>> display.ax_.figure is display.figure_
+    True
     """
 
     figure_: Any

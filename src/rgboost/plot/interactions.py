@@ -55,14 +55,18 @@ class InteractionDisplay:
 
     Parameters
     ----------
-    pair : PairFunction, of one score: of more than two classes, see ``label`` of `from_estimator`.
+    pair
+        PairFunction, of one score: of more than two classes, see ``label`` of `from_estimator`.
 
     Attributes
     ----------
-    figure_, ax_ : what was drawn on.
-    mesh_ : the cells of the heat map, a list of one mesh for each block of them (values, missing
+    figure_, ax_
+        What was drawn on.
+    mesh_
+        The cells of the heat map, a list of one mesh for each block of them (values, missing
         values); None of slices.
-    lines_ : the curves, if slices were drawn; else None.
+    lines_
+        The curves, if slices were drawn; else None.
 
     Examples
     --------
@@ -145,10 +149,14 @@ class InteractionDisplay:
 
         Parameters
         ----------
-        ax : None, or the axes to draw on.
-        kind : ``"heat map"``, ``"slices"`` or ``"band"``.
-        along : the feature from left to right: 0 or 1, or its name.
-        options : of ``Axes.pcolormesh``, such as ``cmap``; of the lines, if these are slices.
+        ax
+            None, or the axes to draw on.
+        kind
+            ``"heat map"``, ``"slices"`` or ``"band"``.
+        along
+            The feature from left to right: 0 or 1, or its name.
+        options
+            Of ``Axes.pcolormesh``, such as ``cmap``; of the lines, if these are slices.
         """
         if kind not in ("heat map", "slices", "band"):
             raise ValueError(f"kind={kind!r} is not known; use 'heat map', 'slices' or 'band'.")

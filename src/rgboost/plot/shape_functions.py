@@ -37,10 +37,13 @@ class ShapeFunctionDisplay:
 
     Attributes
     ----------
-    figure_ : the figure.
-    ax_ : array of axes, one per function.
-    lines_ : array of the step lines (of bars, if categorical), one per function; with more than
-        two classes (functions, classes).
+    figure_
+        The figure.
+    ax_
+        Array of axes, one per function.
+    lines_
+        Array of the step lines (of bars, if categorical), one per function; with more than two
+        classes (functions, classes).
 
     Examples
     --------
@@ -99,11 +102,16 @@ class ShapeFunctionDisplay:
 
         Parameters
         ----------
-        ax : None, an axes to be divided, or as many axes as functions.
-        share_y : whether all functions get the same vertical scale.
-        n_cols : pictures in a row.
-        band : whether bands are drawn, where there are any.
-        line : options of the step lines, such as ``color``.
+        ax
+            None, an axes to be divided, or as many axes as functions.
+        share_y
+            Whether all functions get the same vertical scale.
+        n_cols
+            Pictures in a row.
+        band
+            Whether bands are drawn, where there are any.
+        line
+            Options of the step lines, such as ``color``.
         """
         axes = self._axes(ax, n_cols)
         if not band:

@@ -57,14 +57,21 @@ def write_report(
 
     Parameters
     ----------
-    model : a fitted `RGBMRegressor` or `RGBMClassifier` with stumps.
-    X, y : rows and labels; best those that the model was not fitted to.
-    path : where to write; a file that is there is replaced.
-    by : the name of a column of X, or a value for each row: losses, mean labels and mean
-        predictions are shown for each of its levels. Many numbers are cut into five parts.
-    rows : how many rows go into the file with their values, the first ones; 200 at most.
-    sample_weight, offset : as for ``fit``.
-    title : heading of the page; by default the name of the estimator.
+    model
+        A fitted `RGBMRegressor` or `RGBMClassifier` with stumps.
+    X, y
+        Rows and labels; best those that the model was not fitted to.
+    path
+        Where to write; a file that is there is replaced.
+    by
+        The name of a column of X, or a value for each row: losses, mean labels and mean predictions
+        are shown for each of its levels. Many numbers are cut into five parts.
+    rows
+        How many rows go into the file with their values, the first ones; 200 at most.
+    sample_weight, offset
+        As for ``fit``.
+    title
+        Heading of the page; by default the name of the estimator.
 
     Examples
     --------

@@ -124,7 +124,32 @@ def write_model(
 ) -> None:
     """Store a fitted estimator: parameters, fitted values, model, trace. No pickle.
 
-    ``attributes`` are those of the estimator, or some of them smaller.
+    ``estimator.save(path)`` calls it.
+
+    Parameters
+    ----------
+    estimator
+        A fitted RGBMRegressor or RGBMClassifier.
+    attributes : dict
+        Those of the estimator, or some of them smaller.
+    path : str or path-like
+        The file. One that is there is replaced when the new one is whole.
+    written_by : str
+        Kept in the file, for people.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.storage import read_model, write_model
+    >>> model = RGBMRegressor(max_iter=20, interactions=0).fit(*load_diabetes(return_X_y=True))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.rgb")
+    ...     write_model(model, model.__getstate__(), path, "an example")
+    ...     same = read_model(path, [RGBMRegressor], most_bytes=10**6)
+    >>> same.n_iter_
+    20
     """
     _check_kind(estimator)
     fitted = {n: v for n, v in attributes.items() if n.endswith("_") and n[0] != "_"}
@@ -154,7 +179,36 @@ def write_model(
 
 
 def read_model(path: str | os.PathLike[str], kinds: Iterable[type], most_bytes: int) -> Any:
-    """The estimator in a file, one of the given classes; `StorageError` if there is none."""
+    """The estimator in a file; `StorageError` if there is none of the given classes.
+
+    `rgboost.load` calls it.
+
+    Parameters
+    ----------
+    path : str or path-like
+    kinds : iterable of classes
+        What may be in the file.
+    most_bytes : int
+        The size of the largest file that is accepted.
+
+    Returns
+    -------
+    A fitted estimator.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.storage import read_model
+    >>> model = RGBMRegressor(max_iter=20, interactions=0).fit(*load_diabetes(return_X_y=True))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.rgb")
+    ...     model.save(path)
+    ...     same = read_model(path, [RGBMRegressor], most_bytes=10**6)
+    >>> same.n_iter_
+    20
+    """
     try:
         document, tensors = read_container(path, most_bytes)
         return _read(document, tensors, {kind.__name__: kind for kind in kinds})

@@ -24,13 +24,31 @@ class DecisionsMixin:
 
         Parameters
         ----------
-        X : rows.
-        k : how many terms, at most; terms that cost nothing are left out.
-        reference : what rows are compared with. "mean": what a term adds on average over the
-            training rows (a row of nothing but averages has the mean score). "best": the most that
-            a term adds to any training row. Or rows: what the terms add to these on average.
-        label : the class whose score is looked at. Of two classes by default the second, of more
-            it must be given. To find out why a loan was refused, give the class of those who pay.
+        X
+            Rows.
+        k
+            How many terms, at most; terms that cost nothing are left out.
+        reference
+            What rows are compared with. "mean": what a term adds on average over the training rows
+            (a row of nothing but averages has the mean score). "best": the most that a term adds to
+            any training row. Or rows: what the terms add to these on average.
+        label
+            The class whose score is looked at. Of two classes by default the second, of more it
+            must be given. To find out why a loan was refused, give the class of those who pay.
+
+        Returns
+        -------
+        ReasonCodes
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = RGBMClassifier(max_iter=50, interactions=0, random_state=0).fit(X, y)
+        >>> reasons = model.reason_codes(X[:1], k=2, label=1)
+        >>> reasons.names.shape
+        (1, 2)
         """
         return reason_codes(self, X, k, reference=reference, label=label)
 
@@ -54,15 +72,35 @@ class DecisionsMixin:
 
         Parameters
         ----------
-        X : rows.
-        feature : the feature that may change, by name or index.
-        threshold : a probability of ``label`` (by default 0.5), or a prediction of a regression.
-            Rows at the threshold count as above.
-        label : of a classifier, the class whose probability it is; of two classes by default the
+        X
+            Rows.
+        feature
+            The feature that may change, by name or index.
+        threshold
+            A probability of ``label`` (by default 0.5), or a prediction of a regression. Rows at
+            the threshold count as above.
+        label
+            Of a classifier, the class whose probability it is; of two classes by default the
             second, ``classes_[1]``.
-        grid : the values that the feature may have, such as whole numbers or some of the
-            categories. By default any.
-        offset : known parts of the scores, as in ``predict``.
+        grid
+            The values that the feature may have, such as whole numbers or some of the categories.
+            By default any.
+        offset
+            Known parts of the scores, as in ``predict``.
+
+        Returns
+        -------
+        Counterfactuals
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RGBMRegressor(max_iter=50, interactions=0, random_state=0).fit(X, y)
+        >>> found = model.counterfactual(X[:5], "bmi", threshold=150.0)
+        >>> len(found), found.feature
+        (5, 'bmi')
         """
         return counterfactual(self, X, feature, threshold, label=label, grid=grid, offset=offset)
 
@@ -81,5 +119,28 @@ class ScorecardMixin:
         can move a row, ``rounding(X, y)`` what it does to given rows and to their loss.
 
         Only for two classes and ``loss="logistic"``, whose score is the log-odds.
+
+        Parameters
+        ----------
+        pdo : float
+            How many more points stand for twice the odds.
+        odds, points : float
+            ``points`` stand for odds of ``odds`` to one.
+        label : optional
+            The class that points speak for, by default ``classes_[1]``.
+
+        Returns
+        -------
+        Scorecard
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = RGBMClassifier(max_iter=50, interactions=0, random_state=0).fit(X, y)
+        >>> card = model.to_scorecard()
+        >>> bool(abs(card.score(X) - card.exact_score(X)).max() <= card.most_off)
+        True
         """
         return to_scorecard(self, pdo, odds, points, label)

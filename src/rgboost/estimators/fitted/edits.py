@@ -41,12 +41,41 @@ class EditsMixin:
         See `rgboost.editing.Editor`, which has the edits: set, flatten, clip, smooth, monotone,
         drop, add, recentre, refit. Importances and explanations of an edited model are those of
         its tables, exactly; it has no stages and no certificate, which are of boosting.
+
+        Returns
+        -------
+        Editor
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RGBMRegressor(max_iter=50, interactions=0, random_state=0).fit(X, y)
+        >>> edited = model.edit().drop("sex", reason="not allowed to matter").model
+        >>> bool(edited.feature_importances_[1] == 0)
+        True
         """
         return Editor(self)
 
     def unedited(self) -> Self:
         """The model before its first edit, for a look at the curves before and after; without a
-        path, bands and bags. A model that was not edited is itself."""
+        path, bands and bags. A model that was not edited is itself.
+
+        Returns
+        -------
+        An estimator.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RGBMRegressor(max_iter=50, interactions=0, random_state=0).fit(X, y)
+        >>> edited = model.edit().drop("sex", reason="not allowed to matter").model
+        >>> bool((edited.unedited().predict(X) == model.predict(X)).all())
+        True
+        """
         other, history = copy.copy(self), getattr(self, "edits_", None)
         if history is not None:
             for name in ("edits_", "bands_"):

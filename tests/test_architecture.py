@@ -12,18 +12,21 @@ ROOT = Path(rgboost.__file__).parent
 
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
-        coordinate storage explain estimators dask warming plot theory experiments cli __main__""",
+        coordinate storage explain estimators dask warming plot comparison theory experiments
+        cli __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
     "dask": "partitions cluster tasks statistics predictions rows estimators",
     "cli": "typed errors losses options files show commands app",
-    "cli/commands": "bench explain fit info predict reproduce theory warm_up",
+    "cli/commands": "bench compare explain fit info predict reproduce theory warm_up",
+    "comparison": """paired rows measure entrants peers compared words picture page result progress
+        run""",
     "cli/files": "models numbers predictions task tables columns training",
     "cli/show": "output progress passes summary",
     "data": """input readers chunks cuts sorting sparse_columns binning mixed_bins coarse cache
         datasets""",
     "data/chunks": "piece files chunks sample levels",
-    "data/input": "labels names schema",
+    "data/input": "labels names schema task",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
     "engines": "problem curvature base direct leaves gram quadratic",
@@ -50,7 +53,8 @@ LAYERS = {
     "losses/conjugates": "base closed_forms ridged logistic",
     "model": """path category_tables ladders pair_scores pair_tables stump_model
         trees dictionary_model class_model mixed coverage with_pairs""",
-    "plot": "style room importances learning_curve shape_functions interactions waterfall",
+    "plot": """style room comparison importances learning_curve shape_functions interactions
+        waterfall""",
     "selection": "layout rules always thresholds weighted",
     "statistics": """base rows class_rows whole_gram counted_gram slots side_by_side memory
         classes in_memory folded_rows pieces work_file chunks""",

@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .comparison import compare
     from .coordinate import random_then_greedy
     from .data.chunks import Chunks
     from .estimators import RGBMClassifier, RGBMRegressor
@@ -22,6 +23,7 @@ __all__ = [
     "Stumps",
     "Trace",
     "boost",
+    "compare",
     "load",
     "random_then_greedy",
     "warm_up",
@@ -35,6 +37,7 @@ _HOME = {
     "Stumps": "learners",
     "Trace": "training",
     "boost": "training",
+    "compare": "comparison",
     "load": "estimators",
     "random_then_greedy": "coordinate",
     "warm_up": "warming",

@@ -20,6 +20,7 @@ from .options import with_debug
 
 COMMANDS = {
     "fit": "Fit a model to a file and store it.",
+    "compare": "What a readable model costs, on held-out rows.",
     "predict": "Predict the rows of a file with a stored model.",
     "explain": "Draw what a stored model has learnt, as a page for the browser.",
     "reproduce": "The paper's experiments: figures, tables and verdicts.",

@@ -63,8 +63,8 @@ class OnDask:
             return getattr(super(), method)(X, offset, **more)
         if more.get("return_std"):
             raise TypeError(
-                "return_std=True needs the tables of bags, which are fitted to rows in memory: leave "
-                "it out for a Dask collection."
+                "return_std=True needs the tables of bags, which are fitted to rows in memory: "
+                "leave it out for a Dask collection."
             )
         return lazily(self.to_local(), method, X, offset)
 

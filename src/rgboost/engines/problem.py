@@ -22,7 +22,35 @@ Vector = NDArray[np.float64]
 @one_line
 @dataclass(frozen=True)
 class Validation:
-    """Held-out rows whose loss is recorded in every iteration."""
+    """Held-out rows whose loss is recorded in every iteration.
+
+    Parameters
+    ----------
+    X
+        The rows.
+    y : ndarray
+        Their labels.
+    weight : ndarray, optional
+        Their weights.
+    offset : ndarray, optional
+        A known part of the score of every row; see `rgboost.boost`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost import Stumps, boost
+    >>> from rgboost.losses import Squared
+    >>> from rgboost.selection import RandomGroups
+    >>> from rgboost.steps import ConstantStep
+    >>> from rgboost.training import Validation
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = np.sin(X[:, 0]) + X[:, 1]
+    >>> rules = dict(learner=Stumps(max_bins=16), selection=RandomGroups(1), step=ConstantStep())
+    >>> held = Validation(X[150:], y[150:])
+    >>> boosted = boost(X[:150], y[:150], loss=Squared(), n_iter=50, validation=held, **rules)
+    >>> len(boosted.trace.validation_loss)
+    51
+    """
 
     X: Any
     y: Vector

@@ -293,9 +293,9 @@ class InMemory(Statistics):
         for m, f in enumerate(fold):
             rows = self.folds[f]
             score = self.scores(f, models.start[m], models.tables[m])
-            weight: Any = 1.0 if rows.weight is None else rows.weight
+            weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
             before = weight * self.loss.value(rows.y, score)
-            found.weight[m] = len(rows.y) if rows.weight is None else rows.weight.sum()
+            found.weight[m] = weight.sum()
             found.loss[m] = before.sum()
             for i, (begin, end) in enumerate(pairwise(ends.tolist())):
                 score += self.cell_scores(f, cells, models.pairs.values[m], begin, end)

@@ -10,12 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...learners.pairs.columns import Columns
+from ...learners.pairs.tables import models_of_runs
 from ...losses import Loss
+from ...training import Boosted
 
 Vector = NDArray[np.float64]
 
 BLOCK_ENTRIES = 1 << 20
 """Contributions of pairs to rows, scores and losses that are kept at a time."""
+
+
+def models_of_all(boosted: Boosted, loss: Loss) -> list[Any]:
+    """What each of the runs adds to its curves."""
+    paths = [boosted.run_path(k) for k in range(boosted.trace.n_runs)]
+    return models_of_runs(boosted.prepared, paths, loss.outputs if loss.outputs > 1 else None)
 
 
 class Gains:

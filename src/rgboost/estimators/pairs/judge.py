@@ -13,7 +13,7 @@ from ...losses import Loss
 from ...model.with_pairs import add_model
 from ...training import Boosted
 from ...training.plan.pair_rules import SHARE_OF_GAIN, STANDARD_ERRORS
-from .gains import with_first_pairs
+from .gains import models_of_all, with_first_pairs
 
 Vector = NDArray[np.float64]
 
@@ -43,6 +43,10 @@ class Judged:
         counts = np.append(0, np.unique(counts[counts <= len(order)]))
         gains = rows.gains(boosted, loss, order, counts)
         return cls(boosted, order, counts, gains.loss, gains.gain, gains.error)
+
+    def run_models(self, loss: Loss) -> list[Any]:
+        """What each of several runs adds to its curves; none where there is one run."""
+        return models_of_all(self.boosted, loss) if self.boosted.trace.n_runs > 1 else []
 
     @property
     def worth_it(self) -> bool:

@@ -13,12 +13,11 @@ from ...engines.problem import Validation, with_offset
 from ...learners import Pairs
 from ...learners.pairs.choose import screen_pairs
 from ...learners.pairs.columns import Columns
-from ...learners.pairs.tables import models_of_runs
 from ...losses import Loss
 from ...training import Boosted
 from ...training.plan.rules import HELD
 from ..carry_out import Done, Job, Settings, with_folds
-from .gains import Gains, held_losses
+from .gains import Gains, held_losses, models_of_all
 
 Vector = NDArray[np.float64]
 
@@ -64,10 +63,8 @@ class PairRows:
         self, boosted: Boosted, loss: Loss, order: Columns, counts: NDArray[np.int64]
     ) -> Gains:
         """What rows that were held out gain by the first ``counts[i]`` pairs of ``order``."""
-        paths = [boosted.run_path(k) for k in range(boosted.trace.n_runs)]
-        n_classes = loss.outputs if loss.outputs > 1 else None
         gains = Gains(len(counts))
-        for k, model in enumerate(models_of_runs(boosted.prepared, paths, n_classes)):
+        for k, model in enumerate(models_of_all(boosted, loss)):
             for some in held_losses(model, self.held(k), loss, order, counts):
                 gains.add(*some)
         return gains

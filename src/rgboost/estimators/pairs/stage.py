@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,8 @@ class PairFit:
     trace: Any
     interrupted: bool
     event: str
+    runs: list[Any] = field(default_factory=list)
+    """What pairs add to the curves in each of several runs; none where there is one."""
 
 
 def no_pairs(why: str, pairs: Columns | None = None, strength: Vector | None = None) -> PairFit:
@@ -118,7 +120,8 @@ class PairStage:
         model = judged.model(curves, n)
         told = f"pairs: {n} kept of {len(pairs):,}; {judged.told(n)}{beside}"
         coverage = Coverage.of_mixed(model.wide, self.cuts)
-        return PairFit(model, coverage, pairs, strength, boosted.trace, boosted.interrupted, told)
+        interrupted, runs = boosted.interrupted, judged.run_models(self.loss)
+        return PairFit(model, coverage, pairs, strength, boosted.trace, interrupted, told, runs)
 
     def keep(self, judged: Judged, candidates: Columns) -> tuple[Judged, int, str]:
         """The fit whose first n pairs the model has, n, and what did not go as planned.

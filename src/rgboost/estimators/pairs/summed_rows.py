@@ -92,9 +92,9 @@ class SummedRows:
         models = Models(*source.curves[:2], CellTables(cells, values))
         falls = source.in_bins.statistics.falls(models, source.held, n_alone + counts)
         weight = float(falls.weight.sum())
-        loss, fall, square = (part.sum(axis=0) for part in falls[1:])
+        before, fall, square = (part.sum(axis=0) for part in falls[1:])
         spread = np.maximum(square - source.usual_weight * fall**2 / weight, 0.0)
-        return SummedGains(float(loss) / weight, fall / weight, np.sqrt(spread) / weight)
+        return SummedGains(float(before) / weight, fall / weight, np.sqrt(spread) / weight)
 
 
 def blocks_of(family: Pairs) -> Iterator[Pairs]:

@@ -53,29 +53,47 @@ class Pairs(LearnerFamily):
 
     Parameters
     ----------
-    pairs : "all" or a list of pairs of features, by name or index.
+    pairs
+        "all" or a list of pairs of features, by name or index.
     stumps : bool
         Whether every feature by itself is among the groups, too.
     max_bins : int
         Bins per feature, from 2 to 255. A pair has a table of the square of that.
-    binning, categorical, min_frequency, max_categories : as in `Stumps`.
+    binning, categorical, min_frequency, max_categories
+        As in `Stumps`.
     min_weight_fraction_leaf : float
         A quadrant that has a smaller share of the weight stays at zero.
     smooth : bool
         Sums of rare categories are drawn towards zero, see `rgboost.learners.credibility`.
     interaction_constraints : list of sets of features, or None
         Features that may act together.
-    constraints : as ``monotone_constraints`` of the estimators, or None.
+    constraints
+        As ``monotone_constraints`` of the estimators, or None.
     search_rows : int or None
         The best weak-learner of J is looked for on so many rows, others at every iteration; its
         values are those of all rows. None: on all rows.
     search_cuts : int or None
         The best weak-learner of J is looked for among so many evenly spaced cuts of a number,
         others at every iteration. None: among all.
-    cuts : bins that somebody made before, or None.
-    binned : the training rows in finer bins, or None; thresholds of ``cuts`` are among theirs.
+    cuts
+        Bins that somebody made before, or None.
+    binned
+        The training rows in finer bins, or None; thresholds of ``cuts`` are among theirs.
 
+    Notes
+    -----
     Ties go to the pair that comes first, then to the smaller thresholds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.learners import Pairs
+    >>> X = np.random.default_rng(0).normal(size=(500, 3))
+    >>> y = X[:, 0] * X[:, 1]
+    >>> model = RGBMRegressor(learner=Pairs(max_bins=16), max_iter=200, random_state=0).fit(X, y)
+    >>> model.term_names_[-3:]
+    ['x0 x x1', 'x0 x x2', 'x1 x x2']
     """
 
     pairs: Any = "all"

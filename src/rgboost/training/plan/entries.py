@@ -11,6 +11,7 @@ from ..._core.team import check_n_jobs
 from ...learners import LearnerFamily
 from ...selection import AllLearners, RandomThresholds
 from . import rules
+from .cluster import about_cluster
 from .facts import Facts
 from .report import NO_EFFECT, Entry, Plan, Way
 from .rules import Case, decide
@@ -20,7 +21,7 @@ ORDER = (
     "monotone_constraints", "interactions", "interaction_constraints", "selection", "subset_size",
     "groups", "feature_weights",
     "always_features", "step", "learning_rate", "max_iter", "early_stopping", "cv", "ensemble",
-    "validation_fraction", "n_iter_no_change", "tol", "engine", "gram_memory", "n_jobs",
+    "bags", "validation_fraction", "n_iter_no_change", "tol", "engine", "gram_memory", "n_jobs",
     "random_state", "warm_start",
 )  # fmt: skip
 """Parameters as a plan shows them; others say nothing about the model."""
@@ -56,6 +57,8 @@ def make_entries(
         if idle is not None:
             why = NO_EFFECT + idle
         found.append(Entry(name, _plain(value), "auto" if auto else "given", why))
+        if name == "learner" and plan.ways[0].leaves is not None:
+            found.append(_about_leaves(case, plan))
         if name == "max_iter":
             found += _about_runs(case, plan, judged)
     return (*found, *_about_pieces(case, plan))
@@ -65,6 +68,13 @@ def _is_auto(name: str, given: Any) -> bool:
     if name in ("gram_memory", "n_jobs"):
         return given is None
     return isinstance(given, str) and given in ("auto", "paper")
+
+
+def _about_leaves(case: Case, plan: Plan) -> Entry:
+    """What the leaves of trees say."""
+    held = plan.judge in (rules.VALIDATION, rules.HELD)
+    why = decide(rules.LEAVES, replace(case, mean=plan.mean, held_out=held)).why
+    return Entry("leaves", _either(way.leaves for way in plan.ways), "auto", why)
 
 
 def _about_runs(case: Case, plan: Plan, judged: str) -> Iterator[Entry]:
@@ -88,6 +98,9 @@ def _about_pieces(case: Case, plan: Plan) -> Iterator[Entry]:
         why = "thresholds follow from all rows"
     source = "given" if facts.sample_given else "auto"
     yield Entry("sample_rows", min(facts.sample_rows, facts.rows), source, why)
+    if facts.partitions is not None:
+        yield from about_cluster(case, plan)
+        return
     times = len(plan.ways) + (plan.cv_engine is not None)
     yield Entry(
         "passes over the rows", 1 + times, "auto",

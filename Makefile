@@ -11,6 +11,7 @@ BENCH_STAMP := $(BENCH_VENV)/.installed
 OLDEST_VENV := .venv-oldest
 OLDEST_STAMP := $(OLDEST_VENV)/.installed
 DOCS_STAMP := $(VENV)/.docs
+BROWSER_STAMP := $(VENV)/.browser
 PEERS := lightgbm catboost interpret-core chimeraboost
 
 # What a change is tried with before it is committed: two minutes on two cores, with compiled code
@@ -18,7 +19,7 @@ PEERS := lightgbm catboost interpret-core chimeraboost
 CHECKED := tests/test_architecture.py tests/test_package.py tests/paths tests/statistics \
 	tests/losses tests/model tests/learners tests/storage tests/training/test_plan.py
 
-.PHONY: demo check test lint unit kernels oldest docs bench clean clean-cache
+.PHONY: demo check test lint unit kernels oldest browser docs bench clean clean-cache
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rgboost needs Python 3.11 or later; set PYTHON=...")'
@@ -58,11 +59,26 @@ oldest:  ## scikit-learn's checks with the oldest versions that pyproject.toml a
 			tests/estimators/test_checks.py; \
 	else echo "The oldest versions have wheels up to Python 3.12: not run."; fi
 
+$(BROWSER_STAMP): pyproject.toml $(STAMP)
+	@if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then \
+		if [ "$$(id -u)" = 0 ]; then \
+			apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium chromium-driver; \
+		else echo "Chromium and its driver are missing: apt-get install chromium chromium-driver"; exit 1; fi; \
+	fi
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	touch $(BROWSER_STAMP)
+
+browser: $(BROWSER_STAMP)  ## the pages in Chromium: typing, dragging, keys, small screens
+	$(BIN)/python -m pytest -n 0 -q -m browser tests/browser
+
 $(DOCS_STAMP): pyproject.toml $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	touch $(DOCS_STAMP)
 
-docs: $(DOCS_STAMP)  ## the site, in site/index.html; a warning is an error
+SITE := site docs/gallery docs/api/generated docs/sg_execution_times.rst
+
+docs: $(DOCS_STAMP)  ## the site from nothing, in site/index.html; a warning or a dead link is an error
+	rm -rf $(SITE)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs site
 
 $(BENCH_STAMP): pyproject.toml
@@ -83,4 +99,4 @@ clean-cache:  ## after a change to a kernel that others call
 	find src tests -name "*.nb[ic]" -delete
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) $(OLDEST_VENV) out site docs/gallery docs/api/generated
+	rm -rf $(VENV) $(BENCH_VENV) $(OLDEST_VENV) out $(SITE)

@@ -12,6 +12,6 @@ needed = [*project["dependencies"], *project["optional-dependencies"]["test"]]
 wanted = {"numpy", "scipy", "scikit-learn", "numba", "narwhals", "safetensors", "pandas"}
 tools = {"pytest", "pytest-xdist", "hypothesis"}
 for requirement in needed:
-    name, version = re.fullmatch(r"([\w-]+)>=([\w.]+)", requirement).groups()
+    name, version = re.fullmatch(r"([\w-]+)(?:\[.*\])?>=([\w.]+)", requirement).groups()
     if name in wanted | tools:
         print(f"{name}=={version}")

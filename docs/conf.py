@@ -15,6 +15,7 @@ version = release = version_of("rgboost")
 extensions = [
     "plain_docstrings",  # before numpydoc, which reads what it leaves
     "mathml",
+    "links",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
@@ -27,14 +28,16 @@ extensions = [
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5"]
 templates_path = ["_templates"]
+toc_object_entries_show_parents = "hide"
 nitpicky = False  # types in docstrings are plain words
+default_role = "py:obj"
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 
 autosummary_generate = True
 autosummary_ignore_module_all = False
-autodoc_default_options = {"members": True, "inherited-members": False}
+autodoc_default_options = {"members": True}
 autodoc_typehints = "none"  # the sections of the docstrings have them
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
@@ -66,8 +69,8 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"index": [], "**": ["page-toc"]},
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "start": [], "limits": []}
+html_sidebars = {"index": [], "start": [], "theory": []}

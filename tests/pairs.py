@@ -53,12 +53,13 @@ def random_pair(cuts, codes, g, h, rng, n_classes=None):
     return raw_pair(cuts, codes, g, h, make)
 
 
-def add_pairs(estimator, X, functions, max_bins=12):
+def add_pairs(estimator, X, functions, max_bins=12, rare=0.0):
     """A fitted estimator (with so many bins) whose model has pairs: ``functions`` by features,
-    ``"random"`` for tables of some steps. They are functions of bins, scaled from 0 to 1."""
+    ``"random"`` for tables of some steps. They are functions of bins, scaled from 0 to 1.
+    Categories that weigh less than ``rare`` share a bin, as they did in its fit."""
     rows = estimator._check_rows(X)
     categorical = np.flatnonzero(estimator.input_.categorical)
-    cuts, codes = cuts_and_codes(rows, categorical, max_bins)
+    cuts, codes = cuts_and_codes(rows, categorical, max_bins, rare)
     wide, rng = estimator.model_.wide, np.random.default_rng(0)
     for k, g in enumerate(wide.features):
         assert np.isin(wide.cuts[wide.starts[k] : wide.starts[k + 1]], cuts.edges_of(g)).all()

@@ -12,46 +12,62 @@ ROOT = Path(rgboost.__file__).parent
 
 LAYERS = {
     "": """_core data losses selection model learners steps statistics engines training callbacks
-        coordinate storage explain estimators warming plot theory experiments cli __main__""",
+        coordinate storage explain export editing decisions estimators dask warming plot
+        comparison theory experiments report cli __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math team""",
+    "dask": "partitions cluster tasks statistics predictions rows estimators",
     "cli": "typed errors losses options files show commands app",
-    "cli/commands": "bench explain fit info predict reproduce theory warm_up",
-    "cli/files": "models numbers predictions task tables columns training",
+    "cli/commands": """bench compare edit explain export fit info predict report reproduce theory
+        warm_up""",
+    "comparison": """paired rows measure entrants peers compared words picture page result progress
+        run""",
+    "cli/files": "models numbers predictions task tables columns labelled training",
     "cli/show": "output progress passes summary",
     "data": """input readers chunks cuts sorting sparse_columns binning mixed_bins coarse cache
         datasets""",
     "data/chunks": "piece files chunks sample levels",
-    "data/input": "labels names schema",
+    "data/input": "labels names schema task",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
+    "decisions": "scorecard reasons counterfactual",
+    "editing": "document terms operations whole apply editor",
     "engines": "problem curvature base direct leaves gram quadratic",
     "engines/direct": """equal_rows line_search step_length leaf_search newton_leaves loop
         few_rows_loop python_loss softmax_step softmax_loop outputs runs""",
     "engines/leaves": "rows runs",
     "engines/gram": "search loop class_search class_loop family gram_rows runs",
-    "engines/quadratic": "runs class_runs",
+    "engines/quadratic": "runs class_runs cell_runs",
     "estimators": """documents habits routing class_weight rows held_out carry_out pairs chunked
-        new_rows fitted_model convergence base classifier regressor loading""",
+        new_rows fitted_model fitted convergence base classifier regressor loading""",
     "estimators/chunked": "given refuse tally labels columns survey rows",
-    "estimators/pairs": "rows judge stage",
+    "estimators/fitted": "labelled refit edits decisions bags",
+    "estimators/pairs": "gains rows summed_rows judge stage",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
-    "explain": """scale heat_map pictures shape_function pair_function global_explanation
+    "export": """terms extract document rebuild tables sources codes onnx_model sql
+        methods""",
+    "export/sql": "words cells steps answers query",
+    "explain": """scale band frames heat_map pictures shape_function pair_function
+        global_explanation
         local_explanation trees page""",
+    "explain/page": "write data",
     "learners": "kernels credibility leaves base stumps dictionary pairs trees",
     "learners/stumps": """splits stump_statistics dense_stumps sparse_stumps mixed_splits
         mixed_stumps some_rows class_sums prepared_mixed family monotone""",
-    "learners/pairs": "axes isotone levels columns look score search tables choose family",
+    "learners/pairs": "axes isotone levels columns look score search in_cells tables choose family",
     "learners/trees": "arrays histograms splits grow leaf_of lines look stored path search family",
     "losses": """kernels conjugates base log_link squared huber log_cosh quantile absolute
         exponential softmax logistic poisson gamma tweedie ridged""",
     "losses/conjugates": "base closed_forms ridged logistic",
     "model": """path category_tables ladders pair_scores pair_tables stump_model
-        leaf_lines trees dictionary_model class_model mixed coverage with_pairs""",
-    "plot": "style room importances learning_curve shape_functions interactions waterfall",
+        leaf_lines trees dictionary_model class_model mixed coverage history bands
+        with_pairs""",
+    "plot": """style room comparison importances learning_curve shape_functions interactions
+        waterfall""",
+    "report": "judged performance levels exact page",
     "selection": "layout rules always thresholds weighted",
-    "statistics": """base rows class_rows whole_gram counted_gram slots side_by_side memory
+    "statistics": """cells base rows class_rows whole_gram counted_gram slots side_by_side memory
         classes in_memory folded_rows pieces work_file chunks""",
     "storage": "container values model_file",
     "theory": "_validation procedure norms distance dual angle guarantees certificates figures",
@@ -61,8 +77,8 @@ LAYERS = {
     "theory/dual": "ends products span stump_span projection ground search",
     "training": """plan state trace callbacks stopping checkpoint driver
         make_problem boost""",
-    "training/plan": """pieces facts costs rules pair_memory pair_rules report engines entries
-        resolve documents __main__""",
+    "training/plan": """pieces facts costs rules pair_memory pair_rules report engines
+        cluster entries resolve documents __main__""",
 }
 """Files and folders of every folder, from the lowest to the highest: each imports only those that
 stand before it. A folder's ``__init__`` may import all of them, and is imported by none."""

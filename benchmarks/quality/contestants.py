@@ -98,7 +98,7 @@ def few_categories(data: QualitySet) -> QualitySet:
 def fit_hist(data: QualitySet, threads: int, **more: Any) -> Fitted:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    from .peers import openmp_threads
+    from ..peers import openmp_threads
 
     data = few_categories(data.dense())
     squared = data.task == "squared"

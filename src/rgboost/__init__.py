@@ -4,10 +4,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .comparison import compare
     from .coordinate import random_then_greedy
     from .data.chunks import Chunks
     from .estimators import RGBMClassifier, RGBMRegressor
-    from .estimators.loading import load
+    from .estimators.loading import from_json, load
     from .learners import Dictionary, Stumps
     from .training import Trace, boost
     from .warming import warm_up
@@ -22,6 +23,8 @@ __all__ = [
     "Stumps",
     "Trace",
     "boost",
+    "compare",
+    "from_json",
     "load",
     "random_then_greedy",
     "warm_up",
@@ -35,6 +38,8 @@ _HOME = {
     "Stumps": "learners",
     "Trace": "training",
     "boost": "training",
+    "compare": "comparison",
+    "from_json": "estimators",
     "load": "estimators",
     "random_then_greedy": "coordinate",
     "warm_up": "warming",

@@ -67,15 +67,23 @@ def random_then_greedy(
     ----------
     B : array or sparse matrix (n, K)
         Coordinates are its columns, normalised to <b, b> = 1; a column of zeros is no coordinate.
-    y : labels that suit the loss.
-    loss : default `Squared`.
-    selection : default `AllLearners` (greedy coordinate descent). Type 1 with t=1 is random
-        coordinate descent.
-    step : default `ConstantStep`.
-    n_iter : number of coordinate steps.
-    random_state : the stream of subsets is the one that boosting draws from the same seed.
-    groups : a partition of the columns, for Types 2 and 3; default one group per column.
-    weight : weights of the rows.
+    y
+        Labels that suit the loss.
+    loss
+        Default `Squared`.
+    selection
+        Default `AllLearners` (greedy coordinate descent). Type 1 with t=1 is random coordinate
+        descent.
+    step
+        Default `ConstantStep`.
+    n_iter
+        Number of coordinate steps.
+    random_state
+        The stream of subsets is the one that boosting draws from the same seed.
+    groups
+        A partition of the columns, for Types 2 and 3; default one group per column.
+    weight
+        Weights of the rows.
 
     Examples
     --------

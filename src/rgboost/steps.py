@@ -15,7 +15,16 @@ from .losses.base import Vector
 
 @dataclass(frozen=True)
 class StepRule:
-    """Base of the rules."""
+    """Base of the rules.
+
+    Estimators take a rule by its name, or an object of one of the classes here.
+
+    Examples
+    --------
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.steps import LineSearch
+    >>> model = RGBMRegressor(step=LineSearch())
+    """
 
     def constant(self, loss: Loss) -> float | None:
         """rho of the constant step for this loss, or None for a line search."""
@@ -28,6 +37,18 @@ class ConstantStep(StepRule):
 
     sigma is the smoothness of the loss: the step needs no tuning, and the guarantees of the paper
     hold for it. A loss without smoothness (the exponential loss) needs an explicit rho.
+
+    Parameters
+    ----------
+    rho : float, optional
+        The step, instead of 1/sigma.
+
+    Examples
+    --------
+    >>> from rgboost.losses import Logistic
+    >>> from rgboost.steps import ConstantStep
+    >>> ConstantStep().constant(Logistic(ridge=0.0))
+    4.0
     """
 
     rho: float | None = None
@@ -53,6 +74,15 @@ class LineSearch(StepRule):
 
     Closed form for the squared loss, and for the exponential loss with signed stumps; otherwise a
     safeguarded Newton method, exact to 1e-10 relative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.losses import Squared
+    >>> from rgboost.steps import LineSearch
+    >>> b = np.array([1.0, 1.0, 0.0])
+    >>> round(LineSearch().find(Squared(), np.array([1.0, 3.0, 0.0]), np.zeros(3), b), 6)
+    2.0
     """
 
     def constant(self, loss: Loss) -> None:
@@ -103,10 +133,18 @@ class NewtonStep(LeafStep):
 
     Parameters
     ----------
-    l2 : added to the sum of curvatures.
-    max_value : largest absolute value of a leaf, before the learning rate. None: the limit of the
-        loss. A Newton step goes far astray where the curvature is small (XGBoost and LightGBM have
+    l2
+        Added to the sum of curvatures.
+    max_value
+        Largest absolute value of a leaf, before the learning rate. None: the limit of the loss. A
+        Newton step goes far astray where the curvature is small (XGBoost and LightGBM have
         ``max_delta_step`` and ``min_child_weight`` for the same reason).
+
+    Examples
+    --------
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.steps import NewtonStep
+    >>> model = RGBMRegressor(loss="poisson", step=NewtonStep(l2=1.0))
     """
 
     l2: float = 0.0
@@ -131,6 +169,12 @@ class NewtonGain(LeafStep):
     """Newton leaf values, and the split is chosen by what they gain: the largest S^2/H.
 
     What XGBoost does. For few rows of numbers, and rules that draw single weak-learners.
+
+    Examples
+    --------
+    >>> from rgboost import RGBMClassifier
+    >>> from rgboost.steps import NewtonGain
+    >>> model = RGBMClassifier(step=NewtonGain(), selection="thresholds")
     """
 
 
@@ -141,6 +185,12 @@ class LeafSearch(LeafStep):
     For the absolute error and the quantile loss these are weighted quantiles of y - f; for the
     squared loss means; otherwise a safeguarded Newton method in each leaf, exact to 1e-10
     relative.
+
+    Examples
+    --------
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.steps import LeafSearch
+    >>> model = RGBMRegressor(loss="absolute", step=LeafSearch())
     """
 
 

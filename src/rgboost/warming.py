@@ -110,6 +110,15 @@ def warm_up(
         Some of `rgboost.warming.PATHS`, by default all.
     verbose : int
         0 for no progress bar.
+
+    Returns
+    -------
+    None
+
+    Examples
+    --------
+    >>> import rgboost
+    >>> rgboost.warm_up(paths=[], verbose=0)  # paths=None compiles all of them
     """
     names = list(PATHS if paths is None else paths)
     unknown = [name for name in names if name not in PATHS]

@@ -1,9 +1,7 @@
 """How the estimators train: validation rows, callbacks, silence, Ctrl-C."""
 
 import os
-import re
 import signal
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -302,14 +300,6 @@ def test_auto_chooses_by_the_number_of_rows():
     assert RGBMClassifier().fit(X[:500], rare).n_iter_ == 100  # too rare for five folds
     few = np.arange(2000) < 4
     assert RGBMClassifier().fit(X, few).trace_.validation_loss is None  # none to spare
-
-
-def test_the_examples_of_the_document_run():
-    text = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    assert len(blocks) == 3
-    for block in blocks:
-        exec(compile(block, "training.md", "exec"), {})
 
 
 def test_the_mean_of_the_folds_models():

@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -40,9 +38,9 @@ def refuse(word):
 
 def test_page(model, tmp_path):
     path = tmp_path / "page.html"
-    write_page(model, path, title="Model <1> & 2")
+    write_page(model, path, title="Model <1> & {{data}}")
     text = path.read_text(encoding="utf-8")
-    assert "<title>Model &lt;1&gt; &amp; 2</title>" in text
+    assert "<title>Model &lt;1&gt; &amp; {{data}}</title>" in text
     assert "{{title}}" not in text
     data = embedded(text)
     assert data == json.loads(json.dumps(page_data(model)))
@@ -89,10 +87,6 @@ def test_a_model_without_functions_has_a_page(tmp_path):
     assert embedded((tmp_path / "page.html").read_text(encoding="utf-8"))["features"] == []
 
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "google-chrome-stable")
-browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-
-
 def strange(tmp_path):
     """A page of losses that are no numbers, and of the largest numbers."""
     far = 1.7e308 * np.linspace(-1, 1, 200)[:, None]
@@ -115,30 +109,6 @@ def test_infinite_losses_are_null(tmp_path):
     np.testing.assert_allclose(curve["train"][1:4], loss[1:4], rtol=1e-5)
     assert set(curve["validation"]) == {None}
     assert np.isfinite(data["features"][0]["range"]).all()
-
-
-def open_in_browser(path):
-    """The page after its scripts ran."""
-    command = [
-        browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,1600",
-        f"--user-data-dir={path.parent / 'profile'}", "--enable-logging=stderr",
-        "--virtual-time-budget=2000", "--dump-dom", path.as_uri(),
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert "CONSOLE" not in done.stderr
-    return done
-
-
-@pytest.mark.skipif(browser is None, reason="needs Chromium or Chrome")
-def test_infinite_losses_leave_gaps_in_a_browser(tmp_path):
-    path, loss = strange(tmp_path)
-    done = open_in_browser(path)
-    assert "are not drawn" in done.stdout
-    (train,) = re.findall(r'<path class="step" d="([^"]*)"', done.stdout)
-    assert [part.count(",") for part in train.split("M")[1:]] == [3, len(loss) - 5]
-    assert re.findall(r"<path class=\"second\" d=\"([^\"]*)\"", done.stdout) == [""]
-    assert not re.search(r'="[^"]*(NaN|Infinity|undefined)[^"]*"', done.stdout)
-    assert "log-odds of class low" in done.stdout
 
 
 def test_unfitted(tmp_path):
@@ -240,7 +210,7 @@ def test_losses_go_on_with_pairs():
 
 
 def test_many_pairs_are_not_all_drawn(monkeypatch):
-    monkeypatch.setattr("rgboost.explain.page.PAIRS_MOST", 1)
+    monkeypatch.setattr("rgboost.explain.page.data.PAIRS_MOST", 1)
     model = with_pairs(None)
     data = page_data(model)
     assert (len(data["pairs"]), data["left_out_pairs"]) == (1, 2)
@@ -248,27 +218,54 @@ def test_many_pairs_are_not_all_drawn(monkeypatch):
     assert data["left_out_share"] == pytest.approx(weak, rel=1e-4)
 
 
-@pytest.mark.skipif(browser is None, reason="needs Chromium or Chrome")
-@pytest.mark.parametrize("classes", [None, 3])
-def test_pairs_answer_to_the_mouse(classes, tmp_path):
-    path = tmp_path / "page.html"
-    write_page(with_pairs(classes), path)
-    hand = """<script>for (const entry of cards) {
-      watcher.unobserve(entry.card);  // no frame may ever be painted here
-      if (!entry.drawn) { entry.drawn = true; drawTerm(entry); }
-    }
-    setInterval(() => {  // a busy machine lays the page out late
-      for (const map of document.querySelectorAll("canvas")) {
-        const at = map.getBoundingClientRect();
-        map.dispatchEvent(new PointerEvent("pointermove", {clientX: at.left + 0.4 * at.width,
-          clientY: at.top + 0.5 * at.height}));
-      }
-    }, 100);</script></body>"""
-    path.write_text(path.read_text(encoding="utf-8").replace("</body>", hand), encoding="utf-8")
-    page = open_in_browser(path).stdout
-    body = page[: page.index('id="data">')]  # but for the data
-    assert body.count("<canvas") == 3
-    assert len(re.findall(r'class="says">[^<]+, weight of the rows [0-9]', body)) == 3
-    assert "<img" not in body
-    assert body.count('<select class="class"') == (0 if classes is None else 3)
-    assert "NaN" not in body
+@pytest.mark.parametrize(("classes", "of"), [(2, "5 runs (no interval)"), (3, "3 bags")])
+def test_bands_are_those_of_the_explanation(classes, of):
+    rows = X.assign(kind=np.array(["a", "b", None], object)[np.arange(200) % 3])
+    rows.loc[::7, "age"] = np.nan
+    labels = np.digitize(y + (rows["kind"] == "a"), [0.5, 1.5][: classes - 1])
+    bags = dict(max_iter=20, bags=3) if "bags" in of else {}
+    model = RGBMClassifier(interactions=0, random_state=0, **bags).fit(rows, labels)
+    data, explanation = page_data(model), model.explain_global()
+    assert of in data["band"]
+    for found in data["features"]:
+        band = explanation[found["name"]].band
+        off = (band.high - band.low).reshape(len(band.low), -1) / 2
+        np.testing.assert_allclose(np.array(found["off"]).T, off[:-1], rtol=1e-5, atol=1e-9)
+        np.testing.assert_allclose(found["missing_off"], off[-1], rtol=1e-5, atol=1e-9)
+    single = RGBMClassifier(max_iter=5, random_state=0)
+    data = page_data(single.fit(rows, labels))
+    assert data["band"] is None
+    assert {feature["off"] for feature in data["features"]} == {None}
+
+
+def test_bands_of_pairs():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 3))
+    model = RGBMRegressor(interactions=1, random_state=0).fit(rows, rows[:, 0] * rows[:, 1])
+    (found,), (pair,) = page_data(model)["pairs"], model.explain_global().pairs
+    off = (pair.band.high - pair.band.low)[:-1, :-1].ravel() / 2
+    np.testing.assert_allclose(np.array(found["off"][0]) * found["unit"], off, atol=found["unit"])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_edits_show_what_was_before(classes):
+    rows = X.assign(kind=np.array(["a", "b", None], object)[np.arange(200) % 3])
+    labels = np.digitize(y + (rows["kind"] == "a"), [0.5, 1.5][: classes - 1])
+    model = RGBMClassifier(max_iter=30, random_state=0).fit(rows, labels)
+    assert page_data(model)["edited"] == []
+    editor = model.edit().flatten("age", reason="<b>why</b>").set("kind", 1.5, (1, 2), reason="so")
+    data = page_data(editor.model)
+    assert [line.split(":")[0] for line in data["edited"]] == [
+        "flatten age", "set kind (bins [1, 2], value 1.5)"
+    ]  # fmt: skip
+    assert "<b>why</b>" in data["edited"][0]
+    old = model.explain_global().centered()
+    for found in data["features"]:
+        before, shape = found["before"], old[found["name"]]
+        if found["name"] not in ("age", "kind"):
+            assert before is None
+            continue
+        wanted = shape.values.reshape(len(shape.values), -1)
+        np.testing.assert_allclose(np.array(before["values"]).T, wanted, rtol=1e-5)
+        np.testing.assert_allclose(before["cuts"], shape.cuts, rtol=1e-5)
+        np.testing.assert_allclose(before["missing"], np.ravel(shape.missing), rtol=1e-5)

@@ -16,7 +16,7 @@ import numpy as np
 
 from rgboost.storage.container import CHECKSUM, DOCUMENT
 
-DTYPES = {"F64": "<f8", "I64": "<i8", "U8": "u1", "BOOL": "?"}
+DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "U8": "u1", "BOOL": "?"}
 
 HOSTILE = [
     0, 1, -1, 2, 7, 1 << 31, 1 << 61, 1 << 63, 1 << 64, 10**400, -(1 << 63), 1.5, 1e308, True, None,

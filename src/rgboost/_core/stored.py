@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 
 
 class StorageError(ValueError):
-    """A model that cannot be stored, or a file that is not a whole model of a known version."""
+    """A model that cannot be stored, or a file that is not a whole model of a known version.
+
+    Examples
+    --------
+    >>> import rgboost
+    >>> try:
+    ...     rgboost.load("no such folder/model.rgb")
+    ... except (OSError, rgboost.storage.StorageError):
+    ...     print("no model there")
+    no model there
+    """
 
     __module__ = "rgboost.storage"  # where people find it
 

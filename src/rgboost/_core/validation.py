@@ -23,7 +23,10 @@ def check_real(
     range."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r}{remedy and '; ' + remedy}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond the range of float64
+        number = np.inf
     if not np.isfinite(number):
         wrong = "must be finite"
     elif above is not None and number <= above:

@@ -20,8 +20,12 @@ from .options import with_debug
 
 COMMANDS = {
     "fit": "Fit a model to a file and store it.",
+    "compare": "What a readable model costs, on held-out rows.",
     "predict": "Predict the rows of a file with a stored model.",
     "explain": "Draw what a stored model has learnt, as a page for the browser.",
+    "edit": "Make the edits of a file to a stored model, which stays as it is.",
+    "report": "How well a model does on the rows of a file, and what it would say if.",
+    "export": "Write a stored model as ONNX, SQL, JSON, Python or JavaScript.",
     "reproduce": "The paper's experiments: figures, tables and verdicts.",
     "theory": "The paper's figures of its theory.",
     "bench": "Measure the speed on this machine.",

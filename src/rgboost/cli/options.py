@@ -34,12 +34,14 @@ def with_debug(function: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def with_estimator_parameters(function: Callable[..., None]) -> Callable[..., None]:
-    """``function`` with an option for every parameter of the estimators.
+def with_estimator_parameters(
+    function: Callable[..., None], without: tuple[str, ...] = ()
+) -> Callable[..., None]:
+    """``function`` with an option for every parameter of the estimators but those ``without``.
 
     ``function`` gets those that were given as one dictionary, its argument ``parameters``.
     """
-    found = estimator_parameters()
+    found = [one for one in estimator_parameters() if one.name not in without]
 
     @functools.wraps(function)
     def command(**kwargs: Any) -> None:

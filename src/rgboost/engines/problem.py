@@ -13,7 +13,7 @@ from .._core.one_line import one_line
 from ..learners.base import Prepared
 from ..losses import Loss
 from ..selection import SelectionRule
-from ..statistics.base import Facts, Source
+from ..statistics.base import Facts, RowsInBins, Source
 from ..steps import StepRule
 
 Vector = NDArray[np.float64]
@@ -22,7 +22,35 @@ Vector = NDArray[np.float64]
 @one_line
 @dataclass(frozen=True)
 class Validation:
-    """Held-out rows whose loss is recorded in every iteration."""
+    """Held-out rows whose loss is recorded in every iteration.
+
+    Parameters
+    ----------
+    X
+        The rows.
+    y : ndarray
+        Their labels.
+    weight : ndarray, optional
+        Their weights.
+    offset : ndarray, optional
+        A known part of the score of every row; see `rgboost.boost`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost import Stumps, boost
+    >>> from rgboost.losses import Squared
+    >>> from rgboost.selection import RandomGroups
+    >>> from rgboost.steps import ConstantStep
+    >>> from rgboost.training import Validation
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = np.sin(X[:, 0]) + X[:, 1]
+    >>> rules = dict(learner=Stumps(max_bins=16), selection=RandomGroups(1), step=ConstantStep())
+    >>> held = Validation(X[150:], y[150:])
+    >>> boosted = boost(X[:150], y[:150], loss=Squared(), n_iter=50, validation=held, **rules)
+    >>> len(boosted.trace.validation_loss)
+    51
+    """
 
     X: Any
     y: Vector
@@ -123,6 +151,8 @@ class Problem:
     """Who has the rows, if they are not above; then ``start`` may be None, to be found out."""
     facts: Facts | None = None
     """What the source says of its rows."""
+    in_bins: RowsInBins | None = None
+    """The rows of the source, once they are in bins."""
     n_folds: int = 1
     """How many folds the rows of a source are in."""
     run_scores: Vector | None = None
@@ -151,6 +181,11 @@ class Problem:
     @property
     def n_runs(self) -> int:
         return self.n_folds if self.fold is None else int(self.fold.max()) + 1
+
+    @property
+    def goes_on_from_curves(self) -> bool:
+        """Whether runs go on from curves with pairs, by sums in the cells of these."""
+        return self.source is not None and self.source.curves is not None
 
     def generators(self) -> Iterator[np.random.Generator]:
         """A generator of subsets for every run."""

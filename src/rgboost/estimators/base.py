@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from .._core.team import check_n_jobs
 from .._core.validation import check_count
 from ..data.input import InputSchema
+from ..export import ExportsMixin
 from ..learners import LearnerFamily, Stumps, Trees, constrained
 from ..learners.base import Additive
 from ..losses import Loss
@@ -28,6 +29,7 @@ from .chunked import ChunkedRows, chunked_rows, in_pieces, refuse_early
 from .chunked.labels import Labels
 from .convergence import warn_if_unfinished
 from .documents import FIT
+from .fitted import BagsMixin, DecisionsMixin, EditsMixin, bands_of_runs, check_bags
 from .fitted_model import FittedModelMixin
 from .habits import explain_unknown, names_ours
 from .held_out import TrainingRows
@@ -48,7 +50,10 @@ class _Given(NamedTuple):
     offset_val: Any
 
 
-class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator):
+class BaseRGBM(
+    NewRowsMixin, FittedModelMixin, EditsMixin, DecisionsMixin, BagsMixin, ExportsMixin,
+    RoutesGroupsMixin, BaseEstimator,
+):  # fmt: skip
     """Parameters, the fit of a score, and the score of new rows."""
 
     input_: InputSchema
@@ -72,6 +77,7 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         max_iter: int | str = "auto",
         cv: Any = 5,
         ensemble: bool = True,
+        bags: int = 0,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str = "auto",
@@ -105,6 +111,7 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         self.max_iter = max_iter
         self.cv = cv
         self.ensemble = ensemble
+        self.bags = bags
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -124,17 +131,50 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         self.verbose = verbose
 
     def set_params(self, **parameters: Any) -> Self:
-        """As in scikit-learn; what other libraries call otherwise raises with our name."""
+        """Change parameters, as in scikit-learn.
+
+        An error tells what a name of another library is called here.
+
+        Parameters
+        ----------
+        **parameters
+            New values by name.
+
+        Returns
+        -------
+        The estimator itself.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> RGBMRegressor().set_params(max_iter=100)
+        RGBMRegressor(max_iter=100)
+        """
         explain_unknown(type(self), parameters.keys() - self.get_params().keys(), "set_params")
         return super().set_params(**parameters)
 
     @classmethod
     def paper(cls, **parameters: Any) -> Self:
-        """The settings of the paper's experiments; ``parameters`` override them.
+        """The settings of the paper's experiments.
 
         Start from zero, the constant step, learning rate 1, 100 percentiles above 10,000 rows and
         every value below, groups are features, a ridge of 0.0001 for the logistic loss, and 500
         iterations without early stopping.
+
+        Parameters
+        ----------
+        **parameters
+            Override those of the paper.
+
+        Returns
+        -------
+        An estimator that is not fitted.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> RGBMRegressor.paper(max_iter=50).learning_rate
+        1.0
         """
         preset: dict[str, Any] = {
             "init": "zero",
@@ -198,7 +238,10 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         given = _Given(offset, groups, X_val, y_val, sample_weight_val, offset_val)
         with all_or_nothing(self):
             rows = self._training_rows(X, y, sample_weight, given, resume)
-            interrupted = self._fit_score(rows, self._resolve_loss(rows.sample), resume)
+            loss = self._resolve_loss(rows.sample)
+            interrupted = self._fit_score(rows, loss, resume)
+            if self.bags and not interrupted:
+                interrupted = self._fit_bags(rows, loss)
         if interrupted:
             raise KeyboardInterrupt
         warn_if_unfinished(self)
@@ -220,8 +263,30 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         offset_val: Any = None,
         resume: Any = None,
     ) -> Plan:
-        """What `fit` with the same arguments would do: the value of every setting and why, and the
-        engines that were considered. Nothing is fitted, and the estimator stays as it is."""
+        """What `fit` with the same arguments would do, without fitting.
+
+        The value of every setting and why, and the engines that were considered. The estimator
+        stays as it is.
+
+        Parameters
+        ----------
+        X, y, sample_weight, offset, groups, X_val, y_val, sample_weight_val, offset_val, resume
+            As in `fit`.
+
+        Returns
+        -------
+        Plan
+            Printed, it is a table: every setting, its value, and the rule behind it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> plan = RGBMRegressor().plan(X, y)
+        >>> plan["max_bins"].value
+        255
+        """
         given = _Given(offset, groups, X_val, y_val, sample_weight_val, offset_val)
         before = dict(self.__dict__)
         try:
@@ -233,6 +298,7 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
 
     def _prepare(self, rows: Any, loss: Loss, resume: Any, seeds: list[int] | None = None) -> Job:
         """Rows to be fitted and the plan for them."""
+        check_bags(self.bags)
         rows.check_labels(loss)
         columns = rows.columns_to_fit(self, resume)
         if columns is not None:
@@ -331,7 +397,7 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
             told = job.rows.close()
         job.plan.events += told
         boosted = done.boosted
-        for name in ("cv_loss_", "pair_scores_", "pair_trace_"):
+        for name in ("cv_loss_", "pair_scores_", "pair_trace_", "edits_", "bands_", "bags_"):
             self.__dict__.pop(name, None)
         if done.cv_loss is not None:
             self.cv_loss_ = done.cv_loss
@@ -341,6 +407,9 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         self.coverage_ = boosted.prepared.coverage(
             boosted.model, boosted.trace.path(boosted.best_iteration)
         )
+        bands = bands_of_runs(boosted, pairs, self.coverage_)
+        if bands is not None:
+            self.bands_ = bands
         found: tuple[Additive, Trace] = among_all(boosted, job.columns, n_features)
         self.model_, self.trace_ = found
         if pairs is not None:
@@ -377,8 +446,8 @@ class BaseRGBM(NewRowsMixin, FittedModelMixin, RoutesGroupsMixin, BaseEstimator)
         if state is None and hasattr(self, "model_"):
             warnings.warn(
                 "warm_start=True finds nothing to go on from, and this fit begins anew: the model "
-                "was fitted with warm_start=False, interrupted, or loaded from a file of save(). "
-                "Set warm_start=True before the first fit, and store the model by pickle.",
+                "was fitted with warm_start=False, interrupted, edited, or loaded from a file of "
+                "save(). Set warm_start=True before the first fit, and store the model by pickle.",
                 stacklevel=4,
             )
         return state

@@ -19,21 +19,25 @@ from .base import BaseRGBM
 from .chunked.labels import ClassLabels
 from .class_weight import apply_class_weight
 from .documents import ATTRIBUTES, parameters
+from .fitted import ScorecardMixin
 from .habits import names_ours
 from .held_out import TrainingRows
 from .rows import check_groups, check_training_rows
 
-_LOSSES = """``"logistic"`` (or ``"log_loss"``; softmax if there are more than two classes),
-        ``"exponential"`` (two classes),"""
+_LOSSES = """``"logistic"`` (softmax if there are more than two
+        classes), whose scores are log-odds; ``"exponential"`` (AdaBoost's, two classes);"""
 
 
-class RGBMClassifier(ClassifierMixin, BaseRGBM):
+class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
     __doc__ = f"""Randomized Gradient Boosting Machine for two or more classes.
 
     An additive model of step functions for the log-odds, fitted by Algorithm 2 of Lu and
     Mazumder: each iteration looks at a random subset of the weak-learners and adds the best.
     With more than two classes there is a score for each, the loss is the softmax loss (sigma is
     1/2), and the leaves of a stump hold a value for each class.
+
+    The defaults need no tuning. ``plan(X, y)`` says, before a fit, what every setting will be on
+    these rows and by which rule; ``plan_`` says it after a fit.
 
     Parameters
     ----------{parameters(_LOSSES)}
@@ -43,7 +47,8 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
 
     Attributes
     ----------
-    classes_ : the labels; with two of them, scores are positive for the second.{ATTRIBUTES}
+    classes_ : ndarray
+        The labels; with two of them, scores are positive for the second.{ATTRIBUTES}
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -73,6 +78,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         max_iter: int | str = "auto",
         cv: Any = 5,
         ensemble: bool = True,
+        bags: int = 0,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str = "auto",
@@ -108,6 +114,7 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
             max_iter=max_iter,
             cv=cv,
             ensemble=ensemble,
+            bags=bags,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
@@ -185,34 +192,190 @@ class RGBMClassifier(ClassifierMixin, BaseRGBM):
         return TrainingRows(X, labels, weight, validation, offset, parts, stratified=True)
 
     def decision_function(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
-        """The additive score of every row, positive for ``classes_[1]``; with more than two
-        classes (rows, classes). ``offset`` is added to it; without it, it is 0."""
+        """The additive score of every row, positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
+        offset : array-like, optional
+            A known part of the score of every row; without it, 0.
+
+        Returns
+        -------
+        ndarray of shape (rows,), or (rows, classes) with more than two classes
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = RGBMClassifier(max_iter=20, interactions=0, random_state=0).fit(X, y)
+        >>> bool(((model.decision_function(X) > 0) == (model.predict(X) == 1)).all())
+        True
+        """
         return self._score(X, offset)
 
-    def predict_proba(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
-        """Probabilities of the classes, in the order of ``classes_``."""
-        return self._probabilities(self._score(X, offset))
+    def predict_proba(self, X: Any, offset: Any = None, return_std: bool = False) -> Any:
+        """Probabilities of the classes, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
+        offset : array-like, optional
+            A known part of the score of every row; without it, 0.
+        return_std : bool
+            Of a model with ``bags``: also the standard deviations of probabilities over the bags.
+
+        Returns
+        -------
+        ndarray of shape (rows, classes), or two of them
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = RGBMClassifier(max_iter=20, interactions=0, random_state=0).fit(X, y)
+        >>> model.predict_proba(X[:3]).shape
+        (3, 2)
+        """
+        probabilities = self._probabilities(self._score(X, offset))
+        if not return_std:
+            return probabilities
+        bags = [self._probabilities(score) for score in self._bag_scores(X, offset)]
+        return probabilities, np.std(bags, axis=0, ddof=1)
 
     def predict(self, X: Any, offset: Any = None) -> NDArray:
-        """The most probable class of every row."""
+        """The most probable class of every row.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
+        offset : array-like, optional
+            A known part of the score of every row; without it, 0.
+
+        Returns
+        -------
+        ndarray of shape (rows,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = RGBMClassifier(max_iter=20, interactions=0, random_state=0).fit(X, y)
+        >>> model.predict(X[:3])
+        array([0, 0, 0])
+        """
         return self._labels(self._score(X, offset))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> float:
-        """The share of rows whose class is predicted."""
+        """The share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
+        y : array-like, optional
+            Their labels. A `rgboost.Chunks` has its own.
+        sample_weight : array-like, optional
+            Weights of the rows.
+        offset : array-like, optional
+            A known part of the score of every row; without it, 0.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = RGBMClassifier(max_iter=20, interactions=0, random_state=0).fit(X, y)
+        >>> bool(model.score(X, y) > 0.9)
+        True
+        """
         labels, predicted, weight = self._compared(X, y, sample_weight, offset)
         return float(accuracy_score(labels, predicted, sample_weight=weight))
 
     def staged_decision_function(self, X: Any, offset: Any = None) -> Iterator[NDArray[np.float64]]:
-        """Scores after 1, 2, ..., best_iteration_ iterations."""
+        """Scores after 1, 2, ..., best_iteration_ iterations.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
+        offset : array-like, optional
+            A known part of the score of every row; without it, 0.
+
+        Yields
+        ------
+        ndarray of shape (rows,), or (rows, classes) with more than two classes
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = RGBMClassifier(max_iter=20, interactions=0, random_state=0).fit(X, y)
+        >>> len(list(model.staged_decision_function(X)))
+        20
+        """
         yield from self._staged_score(X, offset)
 
     def staged_predict_proba(self, X: Any, offset: Any = None) -> Iterator[NDArray[np.float64]]:
-        """Probabilities after 1, 2, ..., best_iteration_ iterations."""
+        """Probabilities after 1, 2, ..., best_iteration_ iterations.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
+        offset : array-like, optional
+            A known part of the score of every row; without it, 0.
+
+        Yields
+        ------
+        ndarray of shape (rows, classes)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = RGBMClassifier(max_iter=20, interactions=0, random_state=0).fit(X, y)
+        >>> len(list(model.staged_predict_proba(X)))
+        20
+        """
         for score in self._staged_score(X, offset):
             yield self._probabilities(score)
 
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[NDArray]:
-        """Predicted classes after 1, 2, ..., best_iteration_ iterations."""
+        """Predicted classes after 1, 2, ..., best_iteration_ iterations.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
+        offset : array-like, optional
+            A known part of the score of every row; without it, 0.
+
+        Yields
+        ------
+        ndarray of shape (rows,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = RGBMClassifier(max_iter=20, interactions=0, random_state=0).fit(X, y)
+        >>> len(list(model.staged_predict(X)))
+        20
+        """
         for score in self._staged_score(X, offset):
             yield self._labels(score)
 

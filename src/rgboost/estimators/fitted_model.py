@@ -36,12 +36,33 @@ class FittedModelMixin:
         """Store the fitted model in a safetensors file; `rgboost.load` reads it.
 
         No pickle is involved: the file holds numbers and text, and loading one that somebody else
-        made runs no code of theirs. A file that is there is replaced when the new one is whole.
-        Parameters, classes, names and tables are stored, and the losses of some hundred iterations
-        (see `rgboost.Trace.thinned`): the loaded model predicts and explains the same bits. With
-        ``full=True`` the path, the whole trace and ``cv_loss_`` are, too, for staged predictions;
-        they take many times the room. A loss or a dictionary of your own cannot be stored;
-        callbacks, certificates in the trace and what ``warm_start`` goes on from are left out.
+        made runs no code of theirs. Parameters, classes, names and tables are stored, and the
+        losses of some hundred iterations (see `rgboost.Trace.thinned`): the loaded model predicts
+        and explains the same bits. A loss or a dictionary of your own cannot be stored; callbacks,
+        certificates in the trace and what ``warm_start`` goes on from are left out.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file. One that is there is replaced when the new one is whole.
+        full : bool
+            Whether to store the path, the whole trace and ``cv_loss_``, too, for staged
+            predictions. They take many times the room.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import rgboost
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RGBMRegressor(max_iter=20, interactions=0, random_state=0).fit(X, y)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "model.rgb")
+        ...     model.save(path)
+        ...     same = rgboost.load(path)
+        >>> bool((same.predict(X) == model.predict(X)).all())
+        True
         """
         check_is_fitted(self)
         fitted = vars(self) if full else without_path(vars(self))
@@ -120,11 +141,25 @@ class FittedModelMixin:
             raise AttributeError(str(error)) from error
 
     def explain_global(self) -> GlobalExplanation:
-        """The model as a sum of functions of one feature each, and of pairs of features if it has
-        any: edges, values, weights, names.
+        """The model as a sum of functions: one of each feature, and one of each pair if it has any.
 
-        Numeric features have step functions, categorical ones a value for each category; missing
-        values have a value of their own. With more than two classes there is a function for each.
+        A function has edges, values, weights and names. Numeric features have step functions,
+        categorical ones a value for each category; missing values have a value of their own. With
+        more than two classes there is a function for each.
+
+        Returns
+        -------
+        GlobalExplanation
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RGBMRegressor(max_iter=20, interactions=0, random_state=0).fit(X, y)
+        >>> curve = model.explain_global()["bmi"]
+        >>> bool(curve.values[0] < curve.values[-1])
+        True
         """
         check_is_fitted(self)
         classes = getattr(self, "classes_", None)
@@ -135,6 +170,7 @@ class FittedModelMixin:
             self.input_.labels,
             classes,
             Scale.of(self.loss_, classes),
+            getattr(self, "bands_", None),
         )
 
     def explain_local(self, X: Any) -> LocalExplanation:
@@ -147,6 +183,25 @@ class FittedModelMixin:
         Trees are no sum of functions of features: of these, contributions are SHAP values by the
         tree explainer of the package shap, where it knows such trees (numbers, a value in each
         leaf), and their sum is the raw score but for rounding.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix
+            Rows with the columns that the model was fitted to.
+
+        Returns
+        -------
+        LocalExplanation
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RGBMRegressor(max_iter=20, interactions=0, random_state=0).fit(X, y)
+        >>> reasons = model.explain_local(X[:3])
+        >>> bool((reasons.score() == model.predict(X[:3])).all())
+        True
         """
         rows = self._check_rows(X)
         if isinstance(self.model_, TreesModel):

@@ -1,4 +1,4 @@
-"""Stored models."""
+"""Stored models, and models from JSON documents."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from .._core.validation import check_count
+from ..export import read_document
 from ..storage import MOST_BYTES, read_model
 from .classifier import RGBMClassifier
 from .regressor import RGBMRegressor
@@ -44,3 +45,32 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MOST_BYTES) -> Any:
     """
     check_count(max_bytes, "max_bytes", at_least=1)
     return read_model(path, (RGBMRegressor, RGBMClassifier), max_bytes)
+
+
+def from_json(text: str | bytes) -> Any:
+    """The model in a JSON document that ``estimator.to_json()`` gave.
+
+    It predicts and explains the same bits. Parameters have their defaults, except the loss; plan,
+    bands, edits and stages are not in the document: `load` has them. As `load` does, it takes
+    documents from anywhere: no code of theirs is run, and one that is damaged or made up raises
+    `rgboost.export.ExportError`.
+
+    Parameters
+    ----------
+    text : str or bytes
+
+    Returns
+    -------
+    RGBMRegressor or RGBMClassifier, fitted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> import rgboost
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = rgboost.RGBMRegressor(max_iter=50, random_state=0).fit(X, y)
+    >>> same = rgboost.from_json(model.to_json())
+    >>> bool((same.predict(X) == model.predict(X)).all())
+    True
+    """
+    return read_document(text, (RGBMRegressor, RGBMClassifier))

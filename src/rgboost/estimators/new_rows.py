@@ -57,6 +57,11 @@ class NewRowsMixin:
 
     def _staged_score(self, X: Any, offset: Any = None) -> Iterator[NDArray[np.float64]]:
         rows = self._check_rows(X)
+        if hasattr(self, "edits_"):
+            raise AttributeError(
+                "an edited model has no stages: boosting did not make it. The model before the "
+                "edits has them."
+            )
         known = self._check_offset(offset, rows.shape[0])
         stages = self.model_.staged_score(rows, check_n_jobs(self.n_jobs))
         n_runs = self.trace_.n_runs

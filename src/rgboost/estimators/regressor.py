@@ -47,11 +47,10 @@ def _named(rows: TrainingRows) -> dict[str, Callable[[], Loss]]:
     }
 
 
-_LOSSES = """``"squared"`` (or ``"squared_error"``); ``"huber"`` and ``"log-cosh"``, whose scale
-        (delta) is the spread of y: 1.4826 times the median of ``abs(y - median(y))``, so that units
-        do not matter (``Huber(5)``, ``LogCosh(5)`` for others); ``"absolute"`` (or
-        ``"absolute_error"``), ``"quantile"`` (the median; ``Quantile(0.9)`` for others);
-        ``"poisson"``, ``"gamma"``, ``"tweedie"`` (power 1.5), whose predictions are exp(score);"""
+_LOSSES = """``"squared"`` for means; ``"huber"``, ``"log-cosh"`` or
+        ``"absolute"`` where labels have outliers; ``"quantile"`` (`Quantile(0.9)` for others than
+        the median); ``"poisson"`` for counts, ``"gamma"`` for positive amounts, ``"tweedie"`` for
+        amounts with zeros;"""
 
 
 class RGBMRegressor(RegressorMixin, BaseRGBM):
@@ -59,6 +58,9 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
 
     An additive model of step functions, fitted by Algorithm 2 of Lu and Mazumder: each iteration
     looks at a random subset of the weak-learners and adds the best of them.
+
+    The defaults need no tuning. ``plan(X, y)`` says, before a fit, what every setting will be on
+    these rows and by which rule; ``plan_`` says it after a fit.
 
     Parameters
     ----------{parameters(_LOSSES)}
@@ -93,6 +95,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         max_iter: int | str = "auto",
         cv: Any = 5,
         ensemble: bool = True,
+        bags: int = 0,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str = "auto",
@@ -127,6 +130,7 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
             max_iter=max_iter,
             cv=cv,
             ensemble=ensemble,
+            bags=bags,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
@@ -172,19 +176,95 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         labels, parts = y.astype(np.float64), check_groups(given.groups, len(y))
         return TrainingRows(X, labels, weight, validation, offset, parts)
 
-    def predict(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
-        """Predicted responses. ``offset`` is added to the score of every row; without it, it is 0
-        (with the logarithm of an exposure as offset: predictions for an exposure of 1)."""
+    def predict(self, X: Any, offset: Any = None, return_std: bool = False) -> Any:
+        """Predicted responses.
+
+        Without an offset they are those of an offset of 0: with the logarithm of an exposure as
+        offset, predictions for an exposure of 1.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
+        offset : array-like, optional
+            A known part of the score of every row; without it, 0.
+        return_std : bool
+            Of a model with ``bags``: also the standard deviations over the bags. They tell how sure
+            the mean response is, not how far single responses lie from it.
+
+        Returns
+        -------
+        ndarray of shape (rows,), or two of them
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RGBMRegressor(max_iter=20, interactions=0, random_state=0).fit(X, y)
+        >>> model.predict(X[:3]).shape
+        (3,)
+        """
         score = self._score(X, offset)  # first: it tells if there is no model yet
-        return self.loss_.inverse_link(score)
+        predicted: NDArray[np.float64] = self.loss_.inverse_link(score)
+        if not return_std:
+            return predicted
+        return predicted, self.loss_.inverse_link(self._bag_scores(X, offset)).std(axis=0, ddof=1)
 
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[NDArray[np.float64]]:
-        """Predictions after 1, 2, ..., best_iteration_ iterations."""
+        """Predictions after 1, 2, ..., best_iteration_ iterations.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
+        offset : array-like, optional
+            A known part of the score of every row; without it, 0.
+
+        Yields
+        ------
+        ndarray of shape (rows,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RGBMRegressor(max_iter=20, interactions=0, random_state=0).fit(X, y)
+        >>> stages = list(model.staged_predict(X))
+        >>> len(stages), bool(abs(stages[-1] - model.predict(X)).max() < 1e-9)
+        (20, True)
+        """
         for score in self._staged_score(X, offset):
             yield self.loss_.inverse_link(score)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> float:
-        """R² of the predictions, 1 at best."""
+        """R² of the predictions, 1 at best.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix or Chunks
+            Rows with the columns that the model was fitted to.
+        y : array-like, optional
+            Their labels. A `rgboost.Chunks` has its own.
+        sample_weight : array-like, optional
+            Weights of the rows.
+        offset : array-like, optional
+            A known part of the score of every row; without it, 0.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RGBMRegressor(max_iter=20, interactions=0, random_state=0).fit(X, y)
+        >>> bool(0 < model.score(X, y) <= 1)
+        True
+        """
         labels, predicted, weight = self._compared(X, y, sample_weight, offset)
         return float(r2_score(labels, predicted, sample_weight=weight))
 

@@ -70,18 +70,20 @@ def check_training_rows(
 
 
 def check_held_rows(
-    estimator: Any, X: Any, y: Any, sample_weight: Any
+    estimator: Any, X: Any, y: Any, sample_weight: Any, suffix: str = "_val"
 ) -> tuple[Any, NDArray, NDArray[np.float64] | None]:
-    """Validation rows like those of fit, their labels and weights."""
-    rows = check_rows(estimator, X, "X_val")
-    labels = column_or_1d(read_labels(y, "y_val"), warn=True)
-    labels = check_array(labels, ensure_2d=False, dtype=None, input_name="y_val")
+    """Rows like those of fit, such as validation rows, their labels and weights; ``suffix`` ends
+    the names of the arguments."""
+    name_x, name_y = f"X{suffix}", f"y{suffix}"
+    rows = check_rows(estimator, X, name_x)
+    labels = column_or_1d(read_labels(y, name_y), warn=True)
+    labels = check_array(labels, ensure_2d=False, dtype=None, input_name=name_y)
     if rows.shape[0] != len(labels):
         raise ValueError(
-            f"X_val has {rows.shape[0]} rows and y_val {len(labels)} labels; give one label for "
-            "each row."
+            f"{name_x} has {rows.shape[0]} rows and {name_y} {len(labels)} labels; give one label "
+            "for each row."
         )
-    return rows, labels, check_weight(sample_weight, len(labels), "sample_weight_val")
+    return rows, labels, check_weight(sample_weight, len(labels), f"sample_weight{suffix}")
 
 
 def check_rows(estimator: Any, X: Any, name: str = "X") -> Any:

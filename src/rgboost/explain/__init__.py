@@ -1,6 +1,7 @@
 """Explanations: an additive model is its functions of one and two features, so nothing here is
 approximate."""
 
+from .band import Band, Deviation
 from .global_explanation import GlobalExplanation
 from .local_explanation import LocalExplanation
 from .pair_function import PairAxis, PairFunction
@@ -8,6 +9,8 @@ from .scale import Scale
 from .shape_function import ShapeFunction
 
 __all__ = [
+    "Band",
+    "Deviation",
     "GlobalExplanation",
     "LocalExplanation",
     "PairAxis",

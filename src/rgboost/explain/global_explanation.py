@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from .._core.one_line import brief
 from .._core.svg import row_of
 from ..model import Coverage
+from ..model.bands import Bands
+from .band import Deviation
+from .frames import make_frame
 from .pair_function import PairFunction, pair_functions
 from .pictures import global_pictures
 from .scale import SCORE, Scale
@@ -60,6 +63,7 @@ class GlobalExplanation:
         labels: Mapping[int, NDArray] | None = None,
         classes: NDArray | None = None,
         scale: Scale = SCORE,
+        bands: Bands | None = None,
     ) -> GlobalExplanation:
         """From the tables of a fitted model; ``labels[g]`` are those of feature g's categories."""
         if coverage is None:
@@ -86,7 +90,21 @@ class GlobalExplanation:
         )
         tables = model.wide.pairs
         pairs = tuple(pair_functions(tables, functions, names, labels or {}, classes, scale))
-        return cls(model.intercept, functions, names, coverage.total, classes, scale, pairs)
+        found = cls(model.intercept, functions, names, coverage.total, classes, scale, pairs)
+        return found if bands is None else found._with_bands(bands, model.wide)
+
+    def _with_bands(self, bands: Bands, wide: Any) -> GlobalExplanation:
+        """The same functions, and how far runs or bags are apart."""
+        found: list[Any] = []
+        for term, values in zip(self.terms, bands.by_term(wide), strict=True):
+            shape = values.shape
+            if isinstance(term, PairFunction):
+                shape = term.values.shape
+            deviation = Deviation(bands.of, bands.n, values.reshape(shape))
+            known = not np.isnan(values).any()
+            found.append(replace(term, deviation=deviation if known else None))
+        n = len(self.functions)
+        return replace(self, functions=tuple(found[:n]), pairs=tuple(found[n:]))
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -126,6 +144,15 @@ class GlobalExplanation:
     def terms_by_importance(self) -> list[Term]:
         """Functions and pairs, the most important one first; ties in the order of `terms`."""
         return sorted(self.terms, key=lambda term: -term.spread)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """The functions of one feature as one data frame of ``"pandas"``, ``"polars"`` or
+        ``"pyarrow"``, one below the other; see `ShapeFunction.to_frame`. Pairs have frames of their
+        own: `PairFunction.to_frame`."""
+        none = self[0].to_columns()
+        tables = [shape.to_columns() for shape in self.functions]
+        found = {name: [v for table in tables for v in table[name]] for name in none}
+        return make_frame(found, backend)
 
     def together(self, first: str | int, second: str | int) -> PairFunction:
         """What two features say in all: their pair with both of their curves added."""

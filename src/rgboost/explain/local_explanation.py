@@ -14,6 +14,7 @@ from .._core.one_line import brief
 from .._core.svg import row_of
 from ..data.mixed_bins import OTHERS
 from ..data.sparse_columns import take_columns
+from .frames import make_frame
 from .global_explanation import GlobalExplanation
 from .pair_function import PairAxis
 from .pictures import in_words, local_pictures
@@ -33,18 +34,39 @@ class LocalExplanation:
 
     Attributes
     ----------
-    intercept : the score that boosting started from; with several classes (C,).
-    contributions : array (rows, terms): the values of the functions of one feature, then those of
-        pairs; with several classes (rows, terms, C).
-    names : names of the terms: that of the feature, or both, as in ``latitude x longitude``.
-    terms : for each term the places of its features in ``features``: one or two of them.
-    means : the mean contribution of each term over the training rows; (terms, C).
-    features : indices of the used features: categorical ones first, then the others.
+    intercept
+        The score that boosting started from; with several classes (C,).
+    contributions
+        Array (rows, terms): the values of the functions of one feature, then those of pairs; with
+        several classes (rows, terms, C).
+    names
+        Names of the terms: that of the feature, or both, as in ``latitude x longitude``.
+    terms
+        For each term the places of its features in ``features``: one or two of them.
+    means
+        The mean contribution of each term over the training rows; (terms, C).
+    features
+        Indices of the used features: categorical ones first, then the others.
     values : array (rows, used features): their values; of categories their numbers, see
         `shown_values` for their labels.
-    labels : for each used feature the labels of its categories by number, or None.
-    classes : the labels of C > 2 classes, or None.
-    scale : what the score is, in words: ``str(scale)`` is such as "log-odds of class yes".
+    labels
+        For each used feature the labels of its categories by number, or None.
+    classes
+        The labels of C > 2 classes, or None.
+    scale
+        What the score is, in words: ``str(scale)`` is such as "log-odds of class yes".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(max_iter=100, random_state=0).fit(X, y)
+    >>> reasons = model.explain_local(X[:2])
+    >>> reasons.contributions.shape == (2, len(reasons.names))
+    True
+    >>> bool((reasons.score() == model.predict(X[:2])).all())
+    True
     """
 
     intercept: Any
@@ -150,6 +172,22 @@ class LocalExplanation:
             return x.astype(object).tolist()
         others = labels.get(OTHERS)
         return [None if v != v else labels.get(v, others) for v in x.tolist()]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """A data frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"`` with a column for every term,
+        after the ``intercept``: the sum of a row is its score. With several classes there is a row
+        for each of them, and the columns ``row`` and ``class`` come first."""
+        n = len(self.contributions)
+        found: dict[str, Any] = {}
+        if self.classes is not None:
+            found["row"] = np.repeat(np.arange(n), len(self.classes))
+            found["class"] = self.classes.tolist() * n
+        found["intercept"] = np.tile(self.intercept, n)
+        for k, name in enumerate(self.names):
+            while name in found:
+                name += "_"
+            found[name] = self.contributions[:, k].ravel()
+        return make_frame(found, backend)
 
     def to_shap(self) -> Any:
         """A `shap.Explanation`, for the plots of the shap package.

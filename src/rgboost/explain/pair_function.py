@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from .._core.one_line import shortened
 from .._core.svg import number, row_of
 from ..model.pair_tables import PairTables, find_bins, weighted_spread
+from .band import Band, Deviation
+from .frames import bins_of, make_frame, repeated, with_classes
 from .heat_map import heat_maps
 from .scale import SCORE, Scale
 from .shape_function import ShapeFunction, labels_of, plot_range
@@ -31,11 +33,28 @@ class PairAxis:
 
     Attributes
     ----------
-    feature, name : index and name of the feature.
-    cuts : the thresholds between its bins; none if it is categorical.
-    weights : the weight of the training rows in each bin, that of missing values last.
-    density_edges, density : where the training rows lie, finer; see `ShapeFunction`.
-    categories, codes : labels and numbers of its categories, or None.
+    feature, name
+        Index and name of the feature.
+    cuts
+        The thresholds between its bins; none if it is categorical.
+    weights
+        The weight of the training rows in each bin, that of missing values last.
+    density_edges, density
+        Where the training rows lie, finer; see `ShapeFunction`.
+    categories, codes
+        Labels and numbers of its categories, or None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from rgboost import RGBMRegressor
+    >>> X = pd.DataFrame(np.random.default_rng(0).normal(size=(500, 2)), columns=["a", "b"])
+    >>> model = RGBMRegressor(interactions=[("a", "b")], random_state=0).fit(X, X.a * X.b)
+    >>> pair = model.explain_global()["a", "b"]
+    >>> first, second = pair.axes
+    >>> first.name, bool((np.diff(first.cuts) > 0).all())
+    ('a', True)
     """
 
     feature: int
@@ -104,12 +123,33 @@ class PairFunction:
 
     Attributes
     ----------
-    axes : the two `PairAxis`, with thresholds or categories.
-    values : (bins of the first, bins of the second); with C > 2 classes (.., .., C).
-    weights : the weight of the training rows in each cell.
-    classes : the labels of C > 2 classes, or None.
-    scale : what the function adds to, in words.
-    whole : whether the curves of both features are in it; see `with_curves`.
+    axes
+        The two `PairAxis`, with thresholds or categories.
+    values
+        (bins of the first, bins of the second); with C > 2 classes (.., .., C).
+    weights
+        The weight of the training rows in each cell.
+    classes
+        The labels of C > 2 classes, or None.
+    scale
+        What the function adds to, in words.
+    whole
+        Whether the curves of both features are in it; see `with_curves`.
+    deviation
+        How far runs or bags are apart, or None; see `band`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from rgboost import RGBMRegressor
+    >>> X = pd.DataFrame(np.random.default_rng(0).normal(size=(500, 2)), columns=["a", "b"])
+    >>> model = RGBMRegressor(interactions=[("a", "b")], random_state=0).fit(X, X.a * X.b)
+    >>> pair = model.explain_global()["a", "b"]
+    >>> pair.name, pair.values.shape == pair.weights.shape
+    ('a x b', True)
+    >>> bool(abs(pair.mean) < 1e-6)
+    True
     """
 
     axes: tuple[PairAxis, PairAxis]
@@ -118,6 +158,7 @@ class PairFunction:
     classes: NDArray | None = None
     scale: Scale = SCORE
     whole: bool = False
+    deviation: Deviation | None = None
 
     @property
     def features(self) -> tuple[int, int]:
@@ -147,6 +188,11 @@ class PairFunction:
         """The standard deviation over the training rows; of several classes, the root of the sum
         of their squares."""
         return weighted_spread(self.values, self.weights)
+
+    @property
+    def band(self) -> Band | None:
+        """As `ShapeFunction.band`, for every cell."""
+        return None if self.deviation is None else self.deviation.band(self.values)
 
     @property
     def most(self) -> float:
@@ -182,12 +228,32 @@ class PairFunction:
         a curve has several steps within a bin, its mean over the rows there is taken."""
         added = [mean_in_bins(c, a) for c, a in zip((first, second), self.axes, strict=True)]
         values = self.values + added[0][:, None] + added[1][None]
-        return replace(self, values=values, whole=True)
+        return replace(self, values=values, whole=True, deviation=None)
 
     def of_class(self, label: Any) -> PairFunction:
         """The function of a class, by its label; of the first of two, with its sign turned."""
         scale, take = self.scale.choose(label, self.classes)
-        return replace(self, values=take(self.values), classes=None, scale=scale)
+        deviation = self.deviation
+        if deviation is not None:
+            deviation = replace(deviation, values=np.abs(take(deviation.values)))
+        values = take(self.values)
+        return replace(self, values=values, classes=None, scale=scale, deviation=deviation)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """A data frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"`` with a row for every cell (of
+        several classes one for each): the ``term``, the bin of the first and of the second feature
+        (``first_from``, ``first_to``, ``first_category``, ``first_missing``, ...), the ``weight``
+        of the training rows and the ``value``."""
+        first, second = self.axes
+        size = self.weights.shape
+        cells: dict[str, list[Any]] = {
+            "term": [self.name] * self.weights.size,
+            **repeated(bins_of(first.cuts, first.categories, "first_"), size[1]),
+            **repeated(bins_of(second.cuts, second.categories, "second_"), 1, size[0]),
+            "weight": self.weights.ravel().tolist(),
+        }
+        classes = None if self.classes is None else self.classes.tolist()
+        return make_frame(with_classes(cells, self.values, classes), backend)
 
     def place(self, along: int | str) -> int:
         """0 for the first feature, 1 for the second; by its name, or by that number."""

@@ -18,10 +18,22 @@ class Scale:
 
     Attributes
     ----------
-    name : the scale, such as ``log-odds``; ``score`` where it has no other name.
-    label : the class that the score speaks for: of two classes the second, whose rows have
-        positive scores. None of a regression, and where there is a score for each class.
-    other : of two classes, the one whose rows have negative scores.
+    name
+        The scale, such as ``log-odds``; ``score`` where it has no other name.
+    label
+        The class that the score speaks for: of two classes the second, whose rows have positive
+        scores. None of a regression, and where there is a score for each class.
+    other
+        Of two classes, the one whose rows have negative scores.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rgboost import RGBMClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = RGBMClassifier(max_iter=20, interactions=0, random_state=0).fit(X, y)
+    >>> str(model.explain_global().scale)
+    'log-odds of class 1'
     """
 
     name: str = "score"

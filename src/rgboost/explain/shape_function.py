@@ -12,6 +12,8 @@ from .._core.one_line import shortened
 from .._core.svg import row_of
 from ..data.mixed_bins import OTHERS
 from ..model.pair_tables import find_bins, weighted_spread
+from .band import LEVEL, Band, Deviation
+from .frames import bins_of, make_frame, with_classes
 from .pictures import shape_picture
 from .scale import SCORE, Scale
 
@@ -27,20 +29,43 @@ class ShapeFunction:
 
     Attributes
     ----------
-    feature, name : index and name of the feature.
-    cuts : the K - 1 places where the function steps; none if the feature is categorical.
-    values : its K values, from left to right, or by category. With C > 2 classes (K, C): a
-        function for each class.
-    weights : the weight (without ``sample_weight``: the number) of training rows on each step, or
-        in each category.
-    density_edges, density : the same on finer cells, for a picture of the data: one more weight
-        than edges, the first and the last cell are open. None of a categorical feature.
-    missing : the value for missing values; with C > 2 classes (C,).
-    missing_weight : the weight of the training rows that have none.
-    categories : the labels of the categories, or None if the feature is not categorical.
-    codes : the numbers of the categories in the matrix of rows, or None.
-    classes : the labels of C > 2 classes, or None.
-    scale : what the function adds to, in words: ``str(scale)`` is such as "log-odds of class yes".
+    feature, name
+        Index and name of the feature.
+    cuts
+        The K - 1 places where the function steps; none if the feature is categorical.
+    values
+        Its K values, from left to right, or by category. With C > 2 classes (K, C): a function for
+        each class.
+    weights
+        The weight (without ``sample_weight``: the number) of training rows on each step, or in each
+        category.
+    density_edges, density
+        The same on finer cells, for a picture of the data: one more weight than edges, the first
+        and the last cell are open. None of a categorical feature.
+    missing
+        The value for missing values; with C > 2 classes (C,).
+    missing_weight
+        The weight of the training rows that have none.
+    categories
+        The labels of the categories, or None if the feature is not categorical.
+    codes
+        The numbers of the categories in the matrix of rows, or None.
+    classes
+        The labels of C > 2 classes, or None.
+    scale
+        What the function adds to, in words: ``str(scale)`` is such as "log-odds of class yes".
+    deviation
+        How far runs or bags are apart, or None; see `band`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(max_iter=100, random_state=0).fit(X, y)
+    >>> curve = model.explain_global()["bmi"]
+    >>> curve.name, len(curve.values) == len(curve.cuts) + 1
+    ('bmi', True)
     """
 
     feature: int
@@ -56,6 +81,7 @@ class ShapeFunction:
     codes: NDArray[np.float64] | None = None
     classes: NDArray | None = None
     scale: Scale = SCORE
+    deviation: Deviation | None = None
 
     @property
     def features(self) -> tuple[int]:
@@ -86,6 +112,20 @@ class ShapeFunction:
         return values, np.append(self.weights, self.missing_weight)
 
     @property
+    def band(self) -> Band | None:
+        """How sure the function is: ``low`` and ``high`` around its values, that for missing values
+        last, and in ``text`` what they are. Of the mean of several runs one standard deviation over
+        the runs: how much the curve depends on the rows, no interval. Of a model with ``bags`` an
+        interval of 90 %, see `interval`. None where there was one run, or the term was edited."""
+        return None if self.deviation is None else self.deviation.band(self._with_missing()[0])
+
+    def interval(self, level: float = LEVEL) -> Band:
+        """The interval of a model with ``bags``, bin by bin, of the function less its mean."""
+        if self.deviation is None:
+            raise ValueError(f"there are no bags of {self.name}; fit with bags=20, say.")
+        return self.deviation.band(self._with_missing()[0], level)
+
+    @property
     def plot_range(self) -> tuple[float, float]:
         """An interval that holds all edges, with some room at both ends, for a picture."""
         return plot_range(self.density_edges)
@@ -104,8 +144,28 @@ class ShapeFunction:
     def of_class(self, label: Any) -> ShapeFunction:
         """The function of a class, by its label; of the first of two, with its sign turned."""
         scale, take = self.scale.choose(label, self.classes)
-        missing = float(take(self.missing))
-        return replace(self, values=take(self.values), missing=missing, classes=None, scale=scale)
+        missing, deviation = float(take(self.missing)), self.deviation
+        if deviation is not None:
+            deviation = replace(deviation, values=np.abs(take(deviation.values)))
+        return replace(
+            self, values=take(self.values), missing=missing, classes=None, scale=scale,
+            deviation=deviation,
+        )  # fmt: skip
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The columns of `to_frame`."""
+        values, weights = self._with_missing()
+        bins = {"term": [self.name] * len(weights), **bins_of(self.cuts, self.categories)}
+        bins["weight"] = weights.tolist()
+        classes = None if self.classes is None else self.classes.tolist()
+        return with_classes(bins, values, classes)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """A data frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"`` with a row for every step or
+        category (of several classes one for each), the one of missing values last: the ``term``,
+        ``from`` and ``to`` of numbers, the ``category``, whether it is of ``missing`` values, the
+        ``weight`` of the training rows and the ``value``."""
+        return make_frame(self.to_columns(), backend)
 
     def __repr__(self) -> str:
         kind = "steps" if self.categories is None else "categories"

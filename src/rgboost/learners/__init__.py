@@ -12,7 +12,22 @@ NAMED: dict[str, LearnerFamily] = {"stumps": Stumps(), "trees": Trees(leaves="au
 
 
 def family_of(learner: str | LearnerFamily) -> LearnerFamily:
-    """The family of that name, or the family itself."""
+    """The family of that name, or the family itself.
+
+    Parameters
+    ----------
+    learner : "stumps", "trees" or LearnerFamily
+
+    Returns
+    -------
+    LearnerFamily
+
+    Examples
+    --------
+    >>> from rgboost.learners import family_of
+    >>> family_of("trees").max_leaf_nodes
+    31
+    """
     if isinstance(learner, LearnerFamily):
         return learner
     check_option(learner, "learner", list(NAMED))

@@ -190,6 +190,12 @@ class LearnerFamily(ABC):
     """A set of weak-learners before it has seen data.
 
     `prepare` does all that needs to be done once: bins, norms, layout.
+
+    Examples
+    --------
+    >>> from rgboost.learners import LearnerFamily, Stumps
+    >>> isinstance(Stumps(), LearnerFamily)
+    True
     """
 
     accepts_missing: ClassVar[bool] = False

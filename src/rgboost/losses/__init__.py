@@ -23,7 +23,7 @@ labels in [u, v]; see `Loss.convexity_on`. A constant step with a rho of one's o
 """
 
 from .absolute import AbsoluteError
-from .base import Loss
+from .base import Link, Loss
 from .exponential import Exponential
 from .gamma import Gamma
 from .huber import Huber
@@ -41,6 +41,7 @@ __all__ = [
     "Exponential",
     "Gamma",
     "Huber",
+    "Link",
     "LogCosh",
     "Logistic",
     "Loss",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,24 @@ Vector = NDArray[np.float64]
 
 _LARGEST_CONSTANT = 2.0**1023
 """The largest power of two that is finite."""
+
+
+class Link(NamedTuple):
+    """What makes a prediction of a score, where no code can say it: in files for other programs.
+
+    ``identity``: the score itself; ``log``: exp(score), with exponents from -700 to 700;
+    ``logistic``: 1 / (1 + exp(-scale * score)), the probability of the second class; ``softmax``:
+    the probabilities of several classes.
+
+    Examples
+    --------
+    >>> from rgboost.losses import Poisson
+    >>> Poisson().exported_link.name
+    'log'
+    """
+
+    name: Literal["identity", "log", "logistic", "softmax"] = "identity"
+    scale: float = 1.0
 
 
 class Loss(ABC):
@@ -60,6 +78,9 @@ class Loss(ABC):
 
     score_name: str = "score"
     """What pictures call the score."""
+
+    exported_link: Link | None = Link("identity")
+    """`inverse_link` for other programs; None if it is code that has no such name."""
 
     outputs: int = 1
     """How many scores a row has: 1, or one for each class."""
@@ -177,6 +198,8 @@ class Loss(ABC):
             for name in ("quadratic", "conjugate", "for_classes"):
                 if name not in vars(cls):
                     setattr(cls, name, vars(Loss)[name])
+        if "inverse_link" in vars(cls) and "exported_link" not in vars(cls):
+            cls.exported_link = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from .._core.math import EXPONENT_MIN, exp
-from .base import BinaryLoss, Vector
+from .base import BinaryLoss, Link, Vector
 from .conjugates.closed_forms import ExponentialConjugate
 from .kernels import evaluate
 
@@ -33,11 +33,18 @@ class Exponential(BinaryLoss):
     The exponent is cut at 300, so that nothing overflows. Without a smoothness constant there is
     no constant step to go with it: use line search. For scores in [-b, b] it is exp(b)-smooth and
     exp(-b)-strongly convex.
+
+    Examples
+    --------
+    >>> from rgboost.losses import Exponential
+    >>> Exponential().value([1.0, -1.0], [2.0, 2.0]).round(3)
+    array([0.135, 7.389])
     """
 
     terms = ExponentialTerms()
     newton_limit = 1.0
     score_name = "half the log-odds"
+    exported_link = Link("logistic", 2.0)
 
     def convexity_on(
         self, low: float, high: float, y_min: float, y_max: float

@@ -27,6 +27,15 @@ class Gamma(LogLinkLoss):
     loss is v exp(-a)-smooth and u exp(-b)-strongly convex, and there is no such constant for all
     scores. So the step is Newton's, a search, or a constant of your own. The exponent is cut at
     300.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.losses import Gamma
+    >>> loss = Gamma()
+    >>> score = loss.best_constant(np.array([1.0, 2.0, 6.0]))
+    >>> round(float(loss.inverse_link(score)), 6)
+    3.0
     """
 
     terms = GammaTerms()

@@ -27,6 +27,18 @@ class Huber(CompiledLoss):
     """l(y, f) = (y - f)^2 / 2 if |y - f| <= delta, else delta |y - f| - delta^2 / 2.
 
     1-smooth, not strongly convex.
+
+    Parameters
+    ----------
+    delta : float
+        Errors up to delta count by their square, larger ones by their size. An estimator that is
+        given ``loss="huber"`` takes the spread of the labels.
+
+    Examples
+    --------
+    >>> from rgboost.losses import Huber
+    >>> Huber(delta=1.0).value([0.0, 0.0], [0.5, 10.0])
+    array([0.125, 9.5  ])
     """
 
     translation_invariant = True

@@ -34,6 +34,18 @@ class LogCosh(CompiledLoss):
 
     1-smooth. The curvature 1 / cosh((y - f) / s)^2 vanishes far away, so it is not strongly convex
     (1 / cosh(d / s)^2 where |y - f| <= d) and there is no Newton step.
+
+    Parameters
+    ----------
+    scale : float
+        Where squares turn into absolute values. An estimator that is given ``loss="log-cosh"``
+        takes the spread of the labels.
+
+    Examples
+    --------
+    >>> from rgboost.losses import LogCosh
+    >>> LogCosh(scale=1.0).residual([0.0], [100.0])
+    array([-1.])
     """
 
     translation_invariant = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._core.math import EXPONENT_MIN
-from .base import CompiledLoss, Vector
+from .base import CompiledLoss, Link, Vector
 
 EXPONENT_MAX = 300.0
 """Exponents are cut here: exp(300) is about 1e130, sums over rows and their squares stay finite."""
@@ -22,6 +22,7 @@ class LogLinkLoss(CompiledLoss):
 
     newton_limit = 1.0
     score_name = "log of the mean"
+    exported_link = Link("log")
     zero_allowed = True
 
     def best_constant(

@@ -18,7 +18,7 @@ from .._core.math import (
     twice_artanh,
 )
 from .._core.validation import check_not_negative
-from .base import BinaryLoss, Vector
+from .base import BinaryLoss, Link, Vector
 from .conjugates.base import Conjugate
 from .conjugates.logistic import LogisticConjugate, RidgedLogisticConjugate
 from .kernels import evaluate, evaluate_single, sum_of_losses
@@ -74,10 +74,23 @@ class Logistic(BinaryLoss):
     """l(y, f) = log(1 + exp(-y f)) + ridge/2 f^2 for labels -1 and +1.
 
     (1/4 + ridge)-smooth and ridge-strongly convex. The paper calls ridge d and uses 0.0001.
+
+    Parameters
+    ----------
+    ridge : float
+        Makes the loss strongly convex; 0 for none.
+
+    Examples
+    --------
+    >>> from rgboost.losses import Logistic
+    >>> loss = Logistic(ridge=0.0)
+    >>> loss.value([1.0], [0.0]).round(4), loss.inverse_link(0.0)
+    (array([0.6931]), array(0.5))
     """
 
     newton_limit = 4.0
     score_name = "log-odds"
+    exported_link = Link("logistic")
 
     def __init__(self, ridge: float = 1e-4) -> None:
         self.ridge = check_not_negative(ridge, "ridge")

@@ -26,6 +26,15 @@ class Poisson(LogLinkLoss):
     The mean is exp(f). The curvature is exp(f): for scores in [a, b] the loss is exp(b)-smooth and
     exp(a)-strongly convex, and there is no such constant for all scores. So the step is Newton's,
     a search, or a constant of your own. The exponent is cut at 300.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.losses import Poisson
+    >>> loss = Poisson()
+    >>> score = loss.best_constant(np.array([0.0, 1.0, 5.0]))
+    >>> round(float(loss.inverse_link(score)), 6)
+    2.0
     """
 
     terms = PoissonTerms()

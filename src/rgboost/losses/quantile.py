@@ -51,6 +51,18 @@ class Quantile(PinballLoss):
     """l(y, f) = level (y - f) if y > f, else (1 - level) (f - y): its minimiser is a quantile.
 
     Not smooth; see `PinballLoss` for the steps that are allowed.
+
+    Parameters
+    ----------
+    level : float
+        The share of labels that shall lie below the predictions, between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.losses import Quantile
+    >>> Quantile(0.9).best_constant(np.arange(1.0, 101.0))
+    90.0
     """
 
     def __init__(self, level: float = 0.5) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .._core.validation import check_positive
-from .base import CompiledLoss, Vector
+from .base import CompiledLoss, Link, Vector
 from .conjugates.ridged import RidgedConjugate
 from .kernels import evaluate
 
@@ -26,6 +26,20 @@ class Ridged(CompiledLoss):
     """l(y, f) = inner(y, f) + ridge/2 f^2: smoother by ridge, strongly convex by ridge.
 
     A ridge makes Theorem strong apply to losses that are not strongly convex, such as Huber's.
+
+    Parameters
+    ----------
+    inner : Loss
+        A loss of `rgboost.losses`.
+    ridge : float
+        A positive number.
+
+    Examples
+    --------
+    >>> from rgboost.losses import Huber, Ridged
+    >>> loss = Ridged(Huber(), 0.01)
+    >>> loss.smoothness, loss.strong_convexity
+    (1.01, 0.01)
     """
 
     def __init__(self, inner: CompiledLoss, ridge: float) -> None:
@@ -51,6 +65,10 @@ class Ridged(CompiledLoss):
     @property
     def score_name(self) -> str:  # type: ignore[override]
         return self.inner.score_name
+
+    @property
+    def exported_link(self) -> Link | None:  # type: ignore[override]
+        return self.inner.exported_link
 
     def convexity_on(
         self, low: float, high: float, y_min: float, y_max: float

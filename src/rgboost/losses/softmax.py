@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
 from .._core.validation import check_count, check_not_negative
-from .base import Loss
+from .base import Link, Loss
 
 Matrix = NDArray[np.float64]
 
@@ -32,9 +32,25 @@ class Softmax(Loss):
 
     Newton leaf values take twice the diagonal of the Hessian, 2 (p_c (1 - p_c) + ridge), which lies
     above the Hessian.
+
+    Parameters
+    ----------
+    n_classes : int
+        C, two or more.
+    ridge : float
+        Makes the loss strongly convex; 0 for none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.losses import Softmax
+    >>> loss = Softmax(3, ridge=0.0)
+    >>> loss.residual(np.array([0.0]), np.zeros((1, 3))).round(3)
+    array([[ 0.667, -0.333, -0.333]])
     """
 
     labels_are_classes = True
+    exported_link = Link("softmax")
     newton_limit = 2.0
     model_limit = 8.0
     """The longest step of a row on a quadratic model. It is the mean of many that a leaf takes."""

@@ -23,7 +23,14 @@ def _evaluate(terms, y, f):
 
 
 class Squared(CompiledLoss):
-    """l(y, f) = (y - f)^2 / 2: 1-smooth and 1-strongly convex."""
+    """l(y, f) = (y - f)^2 / 2: 1-smooth and 1-strongly convex.
+
+    Examples
+    --------
+    >>> from rgboost.losses import Squared
+    >>> Squared().value([3.0], [1.0]), Squared().residual([3.0], [1.0])
+    (array([2.]), array([2.]))
+    """
 
     quadratic = True
     translation_invariant = True

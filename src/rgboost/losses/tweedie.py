@@ -34,6 +34,20 @@ class Tweedie(LogLinkLoss):
     scores in [a, b] and labels in [u, v] each of its two terms is largest at one end, which gives
     the constants of `convexity_on`. So the step is Newton's, a search, or a constant of your own.
     Exponents are cut at 300.
+
+    Parameters
+    ----------
+    power : float
+        p, between 1 (counts) and 2 (positive amounts).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.losses import Tweedie
+    >>> loss = Tweedie(power=1.5)
+    >>> score = loss.best_constant(np.array([0.0, 0.0, 6.0]))
+    >>> round(float(loss.inverse_link(score)), 6)
+    2.0
     """
 
     def __init__(self, power: float = 1.5) -> None:

@@ -4,6 +4,7 @@ Every display has ``from_estimator``, which computes and draws, and ``plot``, wh
 the axes that it is given; afterwards ``figure_`` and ``ax_`` hold what was drawn on.
 """
 
+from .comparison import ComparisonDisplay
 from .importances import ImportanceDisplay
 from .interactions import InteractionDisplay
 from .learning_curve import LossCurveDisplay
@@ -11,6 +12,7 @@ from .shape_functions import ShapeFunctionDisplay
 from .waterfall import WaterfallDisplay
 
 __all__ = [
+    "ComparisonDisplay",
     "ImportanceDisplay",
     "InteractionDisplay",
     "LossCurveDisplay",

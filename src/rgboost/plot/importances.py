@@ -18,14 +18,30 @@ class ImportanceDisplay:
     ----------
     importances : array, one entry per feature; see ``feature_importances_``. Or one per term; see
         ``term_importances_``.
-    names : names of the features, or of the terms.
-    scale : what features add to, in words; see `rgboost.explain.Scale`.
-    of : ``"features"`` or ``"terms"``.
+    names
+        Names of the features, or of the terms.
+    scale
+        What features add to, in words; see `rgboost.explain.Scale`.
+    of
+        ``"features"`` or ``"terms"``.
 
     Attributes
     ----------
-    figure_, ax_ : what was drawn on.
-    bars_ : the bars.
+    figure_, ax_
+        What was drawn on.
+    bars_
+        The bars.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.plot import ImportanceDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(max_iter=50, random_state=0).fit(X, y)
+    >>> display = ImportanceDisplay.from_estimator(model, max_features=5)
+    >>> display.ax_.figure is display.figure_
+    True
     """
 
     figure_: Any

@@ -34,7 +34,7 @@ _FAINT = 0.15
 
 _FAINT_LINE = 0.35
 
-Kind = Literal["heat map", "slices"]
+Kind = Literal["heat map", "slices", "band"]
 
 
 class InteractionDisplay:
@@ -45,6 +45,7 @@ class InteractionDisplay:
     own. Blue adds, orange takes away, white is zero. Colours are faint where no training row is
     near, and the strips above and at the right show how many rows lie where. ``kind="slices"``:
     curves of one feature, for some values of the other, faint where no training row is near.
+    ``kind="band"``: a heat map of how sure each cell is, the half width of its band.
 
     The function is pure: the mean over the training rows is zero along every row and every column
     of the picture, and what either feature does by itself is in its own curve
@@ -54,14 +55,18 @@ class InteractionDisplay:
 
     Parameters
     ----------
-    pair : PairFunction, of one score: of more than two classes, see ``label`` of `from_estimator`.
+    pair
+        PairFunction, of one score: of more than two classes, see ``label`` of `from_estimator`.
 
     Attributes
     ----------
-    figure_, ax_ : what was drawn on.
-    mesh_ : the cells of the heat map, a list of one mesh for each block of them (values, missing
+    figure_, ax_
+        What was drawn on.
+    mesh_
+        The cells of the heat map, a list of one mesh for each block of them (values, missing
         values); None of slices.
-    lines_ : the curves, if slices were drawn; else None.
+    lines_
+        The curves, if slices were drawn; else None.
 
     Examples
     --------
@@ -144,20 +149,26 @@ class InteractionDisplay:
 
         Parameters
         ----------
-        ax : None, or the axes to draw on.
-        kind : ``"heat map"`` or ``"slices"``.
-        along : the feature from left to right: 0 or 1, or its name.
-        options : of ``Axes.pcolormesh``, such as ``cmap``; of the lines, if these are slices.
+        ax
+            None, or the axes to draw on.
+        kind
+            ``"heat map"``, ``"slices"`` or ``"band"``.
+        along
+            The feature from left to right: 0 or 1, or its name.
+        options
+            Of ``Axes.pcolormesh``, such as ``cmap``; of the lines, if these are slices.
         """
-        if kind not in ("heat map", "slices"):
-            raise ValueError(f"kind={kind!r} is not known; use 'heat map' or 'slices'.")
+        if kind not in ("heat map", "slices", "band"):
+            raise ValueError(f"kind={kind!r} is not known; use 'heat map', 'slices' or 'band'.")
         k = self.pair.place(along)
         categorical = self.pair.axes[k].categories is not None
-        size = (5.6, 4.6) if kind == "heat map" else (6.4, 3.6 + 0.4 * categorical)
+        size = (6.4, 3.6 + 0.4 * categorical) if kind == "slices" else (5.6, 4.6)
         ax = axes_for(ax, size)
         self.mesh_ = self.lines_ = None
         if kind == "heat map":
             self.mesh_ = draw_heat_map(ax, self.pair, k, **options)
+        elif kind == "band":
+            self.mesh_ = draw_band(ax, self.pair, k, **options)
         else:
             self.lines_ = draw_slices(ax, self.pair, k, **options)
         self.ax_, self.figure_ = ax, ax.figure
@@ -189,8 +200,24 @@ def blocks_of(axis: PairAxis) -> list[Cells]:
     return [values, Cells(np.array([start, start + room]), np.array([last]))]
 
 
-def draw_heat_map(ax: Any, pair: PairFunction, along: int, **options: Any) -> list[Any]:
-    """Cells of values and of missing values, a colour bar, and where the rows lie."""
+def draw_band(ax: Any, pair: PairFunction, along: int, **options: Any) -> list[Any]:
+    """A heat map of half the width of the band: white cells are sure."""
+    band = pair.band
+    if band is None:
+        raise ValueError(
+            f"{pair.name} has no band: there was one run, it was edited, or curves were added; fit "
+            "the mean of several runs (ensemble=True), or with bags=20."
+        )
+    half = replace(pair, values=band.high - pair.values, deviation=None)
+    look = {"cmap": "Greys", "vmin": 0.0, **options}
+    return draw_heat_map(ax, half, along, f"\N{PLUS-MINUS SIGN}, {band.text}", **look)
+
+
+def draw_heat_map(
+    ax: Any, pair: PairFunction, along: int, title: str | None = None, **options: Any
+) -> list[Any]:
+    """Cells of values and of missing values, a colour bar with this title, and where the rows
+    lie."""
     across, up = pair.axes[along], pair.axes[1 - along]
     values = np.moveaxis(pair.values, along, 0)
     near = np.moveaxis(pair.near, along, 0)
@@ -203,7 +230,7 @@ def draw_heat_map(ax: Any, pair: PairFunction, along: int, **options: Any) -> li
             mesh.set_alpha(np.where(near[cells], 1.0, _FAINT).T)
             meshes.append(mesh)
     _name_bins(ax, across, up)
-    _add_colour_bar(ax, pair, meshes)
+    _add_colour_bar(ax, pair, meshes, title or what_it_adds_to(pair).replace("\n", " "))
     lay_out(ax)
     _show_rows(strip_above(ax).bar, across)
     _show_rows(strip_beside(ax).barh, up)
@@ -246,7 +273,7 @@ def _within(value: float, limits: tuple[float, float]) -> bool:
     return limits[0] <= value <= limits[1]
 
 
-def _add_colour_bar(ax: Any, pair: PairFunction, meshes: list[Any]) -> None:
+def _add_colour_bar(ax: Any, pair: PairFunction, meshes: list[Any], title: str) -> None:
     from matplotlib.cm import ScalarMappable
 
     norm = meshes[0].norm
@@ -257,7 +284,7 @@ def _add_colour_bar(ax: Any, pair: PairFunction, meshes: list[Any]) -> None:
     bar = ax.figure.colorbar(
         solid, ax=ax, pad=0.1, fraction=0.06, aspect=24, extend=extend.get(beyond, "neither")
     )
-    bar.set_label(what_it_adds_to(pair).replace("\n", " "))
+    bar.set_label(title)
     bar.outline.set_visible(False)
 
 

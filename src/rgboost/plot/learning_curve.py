@@ -12,14 +12,29 @@ class LossCurveDisplay:
 
     Parameters
     ----------
-    trace : `rgboost.Trace`, the attribute ``trace_`` of a fitted model.
-    pair_trace : the attribute ``pair_trace_``, of rounds that go on with pairs; or None.
+    trace
+        `rgboost.Trace`, the attribute ``trace_`` of a fitted model.
+    pair_trace
+        The attribute ``pair_trace_``, of rounds that go on with pairs; or None.
 
     Attributes
     ----------
-    figure_, ax_ : what was drawn on.
-    lines_ : the line of the training loss, and that of the validation loss if there is one; then
-        those of the rounds with pairs.
+    figure_, ax_
+        What was drawn on.
+    lines_
+        The line of the training loss, and that of the validation loss if there is one; then those
+        of the rounds with pairs.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.plot import LossCurveDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(max_iter=50, random_state=0).fit(X, y)
+    >>> display = LossCurveDisplay.from_estimator(model)
+    >>> display.ax_.figure is display.figure_
+    True
     """
 
     figure_: Any

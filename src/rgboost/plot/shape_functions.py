@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,9 @@ import numpy as np
 from ..explain import GlobalExplanation, PairFunction, ShapeFunction
 from .room import clear_of_curves, fit_labels, fit_numbers, labels_most, strip_above
 from .style import DENSITY, FAINT, LINE, MORE, SECOND, pyplot, shortened, tidy
+
+_BAND = 0.2
+"""Opacity of bands."""
 
 CATEGORIES_MOST = 20
 """A feature with more categories is drawn with the heaviest of them."""
@@ -21,7 +25,9 @@ class ShapeFunctionDisplay:
 
     Categorical features have a bar for each category (the heaviest ones if there are many),
     missing values a point of their own at the right. With more than two classes there is a line
-    (or bar) for each. What a pair of features does beyond both is not in these pictures, but in
+    (or bar) for each. Around a curve is its band, if there is one: one standard deviation over the
+    runs of a mean, which is no interval, or the interval of a model with ``bags``; the picture says
+    which. What a pair of features does beyond both is not in these pictures, but in
     `InteractionDisplay`; so of a model with pairs and monotone constraints the whole is monotone,
     while the curve of a feature need not be.
 
@@ -31,10 +37,13 @@ class ShapeFunctionDisplay:
 
     Attributes
     ----------
-    figure_ : the figure.
-    ax_ : array of axes, one per function.
-    lines_ : array of the step lines (of bars, if categorical), one per function; with more than
-        two classes (functions, classes).
+    figure_
+        The figure.
+    ax_
+        Array of axes, one per function.
+    lines_
+        Array of the step lines (of bars, if categorical), one per function; with more than two
+        classes (functions, classes).
 
     Examples
     --------
@@ -63,6 +72,7 @@ class ShapeFunctionDisplay:
         max_features: int = 9,
         share_y: bool = True,
         n_cols: int = 3,
+        band: bool = True,
         ax: Any = None,
         **line: Any,
     ) -> Self:
@@ -77,19 +87,35 @@ class ShapeFunctionDisplay:
         else:
             wanted = [features] if isinstance(features, str | int | np.integer) else features
             functions = [explanation[feature] for feature in wanted]
-        return cls(functions).plot(ax, share_y=share_y, n_cols=n_cols, **line)
+        return cls(functions).plot(ax, share_y=share_y, n_cols=n_cols, band=band, **line)
 
-    def plot(self, ax: Any = None, *, share_y: bool = True, n_cols: int = 3, **line: Any) -> Self:
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        share_y: bool = True,
+        n_cols: int = 3,
+        band: bool = True,
+        **line: Any,
+    ) -> Self:
         """Draw.
 
         Parameters
         ----------
-        ax : None, an axes to be divided, or as many axes as functions.
-        share_y : whether all functions get the same vertical scale.
-        n_cols : pictures in a row.
-        line : options of the step lines, such as ``color``.
+        ax
+            None, an axes to be divided, or as many axes as functions.
+        share_y
+            Whether all functions get the same vertical scale.
+        n_cols
+            Pictures in a row.
+        band
+            Whether bands are drawn, where there are any.
+        line
+            Options of the step lines, such as ``color``.
         """
         axes = self._axes(ax, n_cols)
+        if not band:
+            self.functions = [replace(shape, deviation=None) for shape in self.functions]
         self._prepare(axes, share_y)
         lines = []
         for shape, one in zip(self.functions, axes, strict=True):
@@ -128,6 +154,7 @@ class ShapeFunctionDisplay:
                 fit_numbers(one, shape.plot_range)
             else:
                 fit_labels(one)
+        self._name_bands(own_figure)
         if self.functions[0].classes is None:
             return
         look = {"frameon": False, "fontsize": "small"}
@@ -140,6 +167,18 @@ class ShapeFunctionDisplay:
             high = clear_of_curves(self.ax_[0], legend)
             for one in self.ax_ if share_y else self.ax_[:1]:
                 one.set_ylim(top=high)
+
+    def _name_bands(self, own_figure: bool) -> None:
+        """Say what the bands are."""
+        texts = [shape.band.text for shape in self.functions if shape.band is not None]
+        if not texts:
+            return
+        look: dict[str, Any] = {"fontsize": "x-small", "color": FAINT}
+        if own_figure:
+            self.figure_.supxlabel(f"band: {texts[0]}", **look)
+        else:
+            for one in self.ax_:
+                one.set_xlabel("\n".join(filter(None, [one.get_xlabel(), texts[0]])), **look)
 
     def _axes(self, ax: Any, n_cols: int) -> Any:
         n = len(self.functions)
@@ -210,8 +249,14 @@ def draw_steps(ax: Any, shape: ShapeFunction, **line: Any) -> Any:
     edges = np.concatenate([[low], shape.cuts, [high]])
     options = {"linewidth": 1.8, **line}
     (steps,) = ax.plot(np.repeat(edges, 2)[1:-1], np.repeat(shape.values, 2), **options)
+    color, band = steps.get_color(), shape.band
+    if band is not None:
+        ends = (np.repeat(end[:-1], 2) for end in (band.low, band.high))
+        ax.fill_between(np.repeat(edges, 2)[1:-1], *ends, color=color, alpha=_BAND, linewidth=0.0)
     if shape.missing_weight > 0:
-        ax.plot([_beyond(shape)], [shape.missing], "o", markersize=5, color=steps.get_color())
+        ax.plot([_beyond(shape)], [shape.missing], "o", markersize=5, color=color)
+        if band is not None:
+            ax.vlines(_beyond(shape), band.low[-1], band.high[-1], color=color, alpha=2.0 * _BAND)
     return steps
 
 
@@ -254,7 +299,11 @@ def draw_bars(ax: Any, shape: ShapeFunction, kept: Any, turn: tuple[int, int], *
     place, (c, n) = np.arange(len(values)), turn
     width = 0.8 / n
     bars.pop("linewidth", None)
-    return ax.bar(place + (c - (n - 1) / 2) * width, values, width, **bars)
+    middle, band = place + (c - (n - 1) / 2) * width, shape.band
+    if band is not None:
+        drawn = [*kept, len(shape.values)] if shape.missing_weight > 0 else kept
+        ax.vlines(middle, band.low[drawn], band.high[drawn], color=FAINT, linewidth=1.2, zorder=3)
+    return ax.bar(middle, values, width, **bars)
 
 
 def finish_bars(ax: Any, shape: ShapeFunction, kept: Any) -> None:
@@ -288,8 +337,13 @@ def short_labels(labels: list[str], most: int = 12) -> list[str]:
 
 def _drawn_values(shape: ShapeFunction) -> Any:
     """The values that a picture shows."""
-    values = shape.values.ravel()
-    return np.append(values, shape.missing) if shape.missing_weight > 0 else values
+    values, band = shape.values.ravel(), shape.band
+    if shape.missing_weight > 0:
+        values = np.append(values, shape.missing)
+    if band is None:
+        return values
+    n = len(shape.values) + (shape.missing_weight > 0)
+    return np.concatenate([values, band.low[:n].ravel(), band.high[:n].ravel()])
 
 
 def _objects(lines: list[Any]) -> Any:

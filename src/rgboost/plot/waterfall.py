@@ -19,15 +19,31 @@ class WaterfallDisplay:
     Parameters
     ----------
     explanation : LocalExplanation
-    row : which of its rows.
-    label : the class whose score is drawn, one of ``classes_``. None: of two classes the second, of
+    row
+        Which of its rows.
+    label
+        The class whose score is drawn, one of ``classes_``. None: of two classes the second, of
         more the most probable.
 
     Attributes
     ----------
-    figure_, ax_ : what was drawn on.
-    bars_ : the bars.
-    score_ : the score of the row.
+    figure_, ax_
+        What was drawn on.
+    bars_
+        The bars.
+    score_
+        The score of the row.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.plot import WaterfallDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(max_iter=50, random_state=0).fit(X, y)
+    >>> display = WaterfallDisplay.from_estimator(model, X[:3], row=0)
+    >>> display.ax_.figure is display.figure_
+    True
     """
 
     figure_: Any

@@ -19,9 +19,20 @@ class RandomLearnersAndAlways(RandomLearners):
 
     Parameters
     ----------
-    t : how many weak-learners are drawn besides those that are always there: a count, a fraction
-        of those that can be drawn, ``"sqrt"`` of them or ``"all"``.
-    always : names or indices of features.
+    t
+        How many weak-learners are drawn besides those that are always there: a count, a fraction of
+        those that can be drawn, ``"sqrt"`` of them or ``"all"``.
+    always
+        Names or indices of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.selection import Layout, RandomLearnersAndAlways
+    >>> layout = Layout.make(np.array([0, 2, 4, 6]))  # three features with two weak-learners each
+    >>> rule = RandomLearnersAndAlways(1, always=[0])
+    >>> rule.learners(layout, rule.draw(layout, np.random.default_rng(0), 1)[0])
+    array([0, 1, 4])
     """
 
     always: Sequence[int | str] = ()

@@ -23,6 +23,16 @@ class Layout:
     that have at least one weak-learner; groups without any are left out. ``n_groups_given``
     counts those too. ``left_weight`` is the weight of the rows on the left of each weak-learner,
     ascending in a column, of ``total_weight`` in all; None where weak-learners are no thresholds.
+
+    Groups of your own are given by index, or by the names of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.selection import Layout
+    >>> layout = Layout.make(np.array([0, 2, 4, 6]), groups=[[0, 2], [1]])
+    >>> layout.n_learners, layout.n_groups
+    (6, 2)
     """
 
     offsets: NDArray[np.int64]
@@ -145,6 +155,15 @@ class Subsets(NamedTuple):
     Iteration m looks at ``columns[start[m]:start[m + 1]]`` (with m modulo the number of subsets).
     If ``restricted``, it looks only at the weak-learners ``learners[first[k]:first[k + 1]]`` of
     the column at position k; otherwise at all of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.selection import Layout, RandomGroups
+    >>> layout = Layout.make(np.array([0, 2, 4, 6]))
+    >>> drawn = RandomGroups(2).subsets(layout, np.random.default_rng(0), n_draws=3)
+    >>> drawn.start, drawn.columns
+    (array([0, 2, 4, 6]), array([0, 1, 0, 2, 1, 2]))
     """
 
     start: NDArray[np.int64]

@@ -64,7 +64,19 @@ def resolve_subset_size(t: SubsetSize, n: int, *, of: str = "groups", available:
 
 @dataclass(frozen=True)
 class SelectionRule:
-    """Base of the rules. Draws are without replacement, sorted in each subset."""
+    """Base of the rules. Draws are without replacement, sorted in each subset.
+
+    A rule of your own says in `size` that a draw takes t out of n items.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.selection import Layout, RandomGroups
+    >>> layout = Layout.make(np.array([0, 2, 4, 6]))  # three features with two weak-learners each
+    >>> rule = RandomGroups(2)
+    >>> rule.size(layout)
+    (2, 3)
+    """
 
     type: ClassVar[int]
     uniform: ClassVar[bool] = True
@@ -96,7 +108,17 @@ class SelectionRule:
 
 @dataclass(frozen=True)
 class AllLearners(SelectionRule):
-    """Type 0: J is the whole set. RGBM with this rule is GBM (Algorithm 1)."""
+    """Type 0: J is the whole set. RGBM with this rule is GBM (Algorithm 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.selection import AllLearners, Layout
+    >>> layout = Layout.make(np.array([0, 2, 4, 6]))  # three features with two weak-learners each
+    >>> rule = AllLearners()
+    >>> rule.learners(layout, rule.draw(layout, np.random.default_rng(0), 1)[0])
+    array([0, 1, 2, 3, 4, 5])
+    """
 
     type: ClassVar[int] = 0
 
@@ -119,7 +141,22 @@ class LearnerRule(SelectionRule):
 
 @dataclass(frozen=True)
 class RandomLearners(LearnerRule):
-    """Type 1: J holds t weak-learners drawn uniformly from all K of them."""
+    """Type 1: J holds t weak-learners drawn uniformly from all K of them.
+
+    Parameters
+    ----------
+    t : int, float, "sqrt" or "all"
+        How many: a count, a fraction of K, the square root of K, or all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.selection import Layout, RandomLearners
+    >>> layout = Layout.make(np.array([0, 2, 4, 6]))  # three features with two weak-learners each
+    >>> rule = RandomLearners(3)
+    >>> rule.learners(layout, rule.draw(layout, np.random.default_rng(0), 1)[0])
+    array([0, 1, 2])
+    """
 
     t: SubsetSize = "sqrt"
     type: ClassVar[int] = 1
@@ -131,7 +168,22 @@ class RandomLearners(LearnerRule):
 
 @dataclass(frozen=True)
 class RandomGroups(SelectionRule):
-    """Type 3: J holds all weak-learners of t groups drawn uniformly from all G of them."""
+    """Type 3: J holds all weak-learners of t groups drawn uniformly from all G of them.
+
+    Parameters
+    ----------
+    t : int, float, "sqrt" or "all"
+        How many groups: a count, a fraction of G, the square root of G, or all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.selection import Layout, RandomGroups
+    >>> layout = Layout.make(np.array([0, 2, 4, 6]))  # three features with two weak-learners each
+    >>> rule = RandomGroups(2)
+    >>> rule.learners(layout, rule.draw(layout, np.random.default_rng(0), 1)[0])
+    array([0, 1, 2, 3])
+    """
 
     t: SubsetSize = "sqrt"
     type: ClassVar[int] = 3
@@ -143,7 +195,17 @@ class RandomGroups(SelectionRule):
 
 @dataclass(frozen=True)
 class RandomGroup(SelectionRule):
-    """Type 2: J holds all weak-learners of one group drawn uniformly."""
+    """Type 2: J holds all weak-learners of one group drawn uniformly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.selection import Layout, RandomGroup
+    >>> layout = Layout.make(np.array([0, 2, 4, 6]))  # three features with two weak-learners each
+    >>> rule = RandomGroup()
+    >>> rule.learners(layout, rule.draw(layout, np.random.default_rng(0), 1)[0])
+    array([2, 3])
+    """
 
     type: ClassVar[int] = 2
 

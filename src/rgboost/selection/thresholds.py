@@ -27,8 +27,18 @@ class RandomThresholds(LearnerRule):
 
     Parameters
     ----------
-    t : how many weak-learners (a threshold may come twice): a count, a fraction of all, ``"sqrt"``
+    t
+        How many weak-learners (a threshold may come twice): a count, a fraction of all, ``"sqrt"``
         of them or ``"all"`` (their number, which is also the most).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.selection import Layout, RandomThresholds
+    >>> layout = Layout.make(np.array([0, 2, 4, 6]))  # three features with two weak-learners each
+    >>> rule = RandomThresholds(3)
+    >>> rule.learners(layout, rule.draw(layout, np.random.default_rng(0), 1)[0])
+    array([1, 2, 4])
     """
 
     t: SubsetSize = "sqrt"

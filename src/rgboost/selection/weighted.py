@@ -27,11 +27,23 @@ class WeightedGroups(SelectionRule):
 
     Parameters
     ----------
-    t : how many groups are drawn besides those that are always there: a count, a fraction of the
+    t
+        How many groups are drawn besides those that are always there: a count, a fraction of the
         groups that can be drawn, ``"sqrt"`` of them or ``"all"``.
-    weights : dict from names or indices of features to weights (1 for the others), or a sequence
-        with an entry for each feature. None: all are 1.
-    always : names or indices of features.
+    weights
+        Dict from names or indices of features to weights (1 for the others), or a sequence with an
+        entry for each feature. None: all are 1.
+    always
+        Names or indices of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.selection import Layout, WeightedGroups
+    >>> layout = Layout.make(np.array([0, 2, 4, 6]))  # three features with two weak-learners each
+    >>> rule = WeightedGroups(1, weights={1: 0.0}, always=[2])
+    >>> rule.learners(layout, rule.draw(layout, np.random.default_rng(0), 1)[0])
+    array([0, 1, 4, 5])
     """
 
     t: SubsetSize = "sqrt"

@@ -7,6 +7,6 @@ fulfil, the object's class knows (`rgboost._core.stored`).
 """
 
 from .._core.stored import StorageError
-from .model_file import MOST_BYTES, VERSION, read_model, write_model
+from .model_file import MOST_BYTES, VERSION, assemble, read_model, write_model
 
-__all__ = ["MOST_BYTES", "VERSION", "StorageError", "read_model", "write_model"]
+__all__ = ["MOST_BYTES", "VERSION", "StorageError", "assemble", "read_model", "write_model"]

@@ -20,6 +20,8 @@ from ..data.cuts import MOST_BINS
 from ..data.input import InputSchema
 from ..losses import Loss
 from ..model import ClassStumpModel, Coverage, StumpModel, TreesModel
+from ..model.bands import Bands
+from ..model.history import History
 from ..training import Trace
 from ..training.plan import Plan
 from .container import read_container, write_container
@@ -74,6 +76,12 @@ def is_pair_scores(value: Any) -> bool:
     )
 
 
+def are_models(value: Any) -> bool:
+    """Models of bags."""
+    kinds = (StumpModel, ClassStumpModel, TreesModel)
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(m, kinds) for m in value)
+
+
 def is_a(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, kinds)
 
@@ -105,6 +113,9 @@ FITTED: dict[str, Fitted] = {
     "plan_": Fitted(is_a(Plan), optional=True),
     "pair_scores_": Fitted(is_pair_scores, optional=True),
     "pair_trace_": Fitted(is_a(Trace), optional=True),
+    "edits_": Fitted(is_a(History), optional=True),
+    "bands_": Fitted(is_a(Bands), optional=True),
+    "bags_": Fitted(are_models, optional=True),
 }
 
 
@@ -113,7 +124,32 @@ def write_model(
 ) -> None:
     """Store a fitted estimator: parameters, fitted values, model, trace. No pickle.
 
-    ``attributes`` are those of the estimator, or some of them smaller.
+    ``estimator.save(path)`` calls it.
+
+    Parameters
+    ----------
+    estimator
+        A fitted RGBMRegressor or RGBMClassifier.
+    attributes : dict
+        Those of the estimator, or some of them smaller.
+    path : str or path-like
+        The file. One that is there is replaced when the new one is whole.
+    written_by : str
+        Kept in the file, for people.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.storage import read_model, write_model
+    >>> model = RGBMRegressor(max_iter=20, interactions=0).fit(*load_diabetes(return_X_y=True))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.rgb")
+    ...     write_model(model, model.__getstate__(), path, "an example")
+    ...     same = read_model(path, [RGBMRegressor], most_bytes=10**6)
+    >>> same.n_iter_
+    20
     """
     _check_kind(estimator)
     fitted = {n: v for n, v in attributes.items() if n.endswith("_") and n[0] != "_"}
@@ -143,7 +179,36 @@ def write_model(
 
 
 def read_model(path: str | os.PathLike[str], kinds: Iterable[type], most_bytes: int) -> Any:
-    """The estimator in a file, one of the given classes; `StorageError` if there is none."""
+    """The estimator in a file; `StorageError` if there is none of the given classes.
+
+    `rgboost.load` calls it.
+
+    Parameters
+    ----------
+    path : str or path-like
+    kinds : iterable of classes
+        What may be in the file.
+    most_bytes : int
+        The size of the largest file that is accepted.
+
+    Returns
+    -------
+    A fitted estimator.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.storage import read_model
+    >>> model = RGBMRegressor(max_iter=20, interactions=0).fit(*load_diabetes(return_X_y=True))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.rgb")
+    ...     model.save(path)
+    ...     same = read_model(path, [RGBMRegressor], most_bytes=10**6)
+    >>> same.n_iter_
+    20
+    """
     try:
         document, tensors = read_container(path, most_bytes)
         return _read(document, tensors, {kind.__name__: kind for kind in kinds})
@@ -166,15 +231,22 @@ def _read(document: dict[str, Any], tensors: Tensors, kinds: Mapping[str, type])
         raise StorageError("Its estimator is not one of " + ", ".join(kinds) + ".")
     (kind,) = kind.values()
     _check_keys(document["parameters"], set(), set(kind().get_params(deep=False)), "parameters")
-    estimator = kind(**{n: decode(value, tensors) for n, value in document["parameters"].items()})
+    parameters = {n: decode(value, tensors) for n, value in document["parameters"].items()}
     required = {name for name, spec in FITTED.items() if not spec.optional}
     _check_keys(document["fitted"], required, set(FITTED), "fitted")
     fitted = {name: decode(value, tensors) for name, value in document["fitted"].items()}
     for name in sorted(tensors):
         raise StorageError(f"It has the unknown tensor {name[:60]!r}.")
-    require(is_classifier(estimator) == ("classes_" in fitted), "fitted.classes_")
     if "plan_" in fitted:
         fitted["plan_"] = _plan(fitted["plan_"])
+    return assemble(kind, parameters, fitted)
+
+
+def assemble(kind: Any, parameters: Mapping[str, Any], fitted: dict[str, Any]) -> Any:
+    """The estimator of these parameters and fitted attributes; `StorageError` if they do not fit
+    together."""
+    estimator = kind(**parameters)
+    require(is_classifier(estimator) == ("classes_" in fitted), "fitted.classes_")
     _check_fitted(fitted)
     if fitted["input_"].names is not None:
         fitted["feature_names_in_"] = fitted["input_"].names
@@ -195,14 +267,18 @@ def _check_fitted(fitted: Mapping[str, Any]) -> None:
         require(FITTED[name].is_valid(value), f"fitted.{name}")
     none = isinstance(fitted["model_"], TreesModel)
     require((fitted["coverage_"] is None) == none, "fitted.coverage_")
-    for name in ("input_", "model_", "trace_", "coverage_", "pair_trace_"):  # rely on earlier ones
+    parts = ("input_", "model_", "trace_", "coverage_", "pair_trace_", "edits_", "bands_")
+    own = [(name, fitted.get(name)) for name in parts]  # each relies on those before it
+    for name, part in [*own, *(("bags_", bag) for bag in fitted.get("bags_", ()))]:
         try:
-            if fitted.get(name) is not None:
-                fitted[name].check_stored(_about(name, fitted))
+            if part is not None:
+                part.check_stored(_about(name, fitted))
         except StorageError:
             raise
         except Exception as error:  # of types that no check expected
             raise StorageError(f"Its value fitted.{name} is not valid: {error}") from error
+    alike = all(type(bag) is type(fitted["model_"]) for bag in fitted.get("bags_", ()))
+    require(alike, "fitted.bags_")
     _check_sizes(fitted)
 
 

@@ -29,7 +29,9 @@ from .. import learners, losses, selection, steps
 from .._core.stored import StorageError, require
 from ..data.input import InputSchema
 from ..model import ClassStumpModel, Coverage, StumpModel, TreesModel
+from ..model.bands import Bands
 from ..model.category_tables import CategoryTables
+from ..model.history import History
 from ..model.leaf_lines import LeafLines
 from ..model.pair_tables import PairTables
 from ..training import Trace
@@ -38,7 +40,7 @@ Tensors = dict[str, NDArray]
 
 CHECKED = (
     StumpModel, ClassStumpModel, TreesModel, LeafLines, CategoryTables, PairTables, Coverage,
-    Trace, InputSchema,
+    Trace, InputSchema, History, Bands,
 )  # fmt: skip
 """Classes with a method ``check_stored``, for what compiled code reads."""
 

@@ -183,6 +183,14 @@ def distance(
     float
         The dual norm of a feasible point, so never below the distance by more than rounding;
         above it by what the linear program leaves (of the order 1e-9, relative).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.selection import AllLearners
+    >>> from rgboost.theory import distance
+    >>> round(distance(np.eye(2), [1.0, 2.0], [0.0, 0.0], AllLearners()), 6)
+    3.0
     """
     matrix = check_matrix("B", B)
     K = matrix.shape[1]

@@ -47,7 +47,22 @@ class LimitFigure:
 
 
 def figure_limit(t: int = 10, K: Sequence[int] = (12, 20, 40)) -> LimitFigure:
-    """The numbers of Figure limit: the chosen quantile's distribution and its Beta(1, t) limit."""
+    """The numbers of Figure limit: the chosen quantile's distribution and its Beta(1, t) limit.
+
+    Parameters
+    ----------
+    t : int
+        The size of the subset.
+    K : sequence of int
+        Numbers of coordinates.
+
+    Examples
+    --------
+    >>> from rgboost.theory import figure_limit
+    >>> numbers = figure_limit(t=10, K=(12, 40))
+    >>> sorted(numbers.profiles)
+    [12, 40]
+    """
     profiles, error = {}, {}
     for size in K:
         gamma = selection_probability(size, t)
@@ -76,6 +91,20 @@ def figure_theta(
 
     By default p runs over about 60 values from 1 to 1e6, evenly on a logarithmic scale, with the
     bends p = t^2 among them.
+
+    Parameters
+    ----------
+    t : sequence of int
+        Sizes of the subset.
+    p : sequence of int, optional
+        Numbers of weak-learners.
+
+    Examples
+    --------
+    >>> from rgboost.theory import figure_theta
+    >>> p, angle, closed_form = figure_theta(t=(5,), p=(5, 25, 100)).curves[5]
+    >>> angle.round(3)
+    array([0.447, 0.2  , 0.05 ])
     """
     if p is None:
         p = np.unique(np.rint(np.geomspace(1, 1e6, 61)).astype(np.int64))
@@ -110,6 +139,12 @@ def figure_spread() -> tuple[SpreadPanel, SpreadPanel, SpreadPanel]:
     Poorly spread: four directions within 6 degrees. Moderately: an orthogonal pair. Densely: six
     directions 30 degrees apart, so that none is farther than 15 degrees from one of them and
     Theta^2 = cos(15 degrees)^2.
+
+    Examples
+    --------
+    >>> from rgboost.theory import figure_spread
+    >>> [round(panel.theta**2, 3) for panel in figure_spread()]
+    [0.003, 0.5, 0.933]
     """
     poor = _panel("Poorly spread", [42.0, 44.0, 46.0, 48.0])
     moderate = _panel("Moderately spread", [0.0, 90.0])
@@ -127,7 +162,28 @@ def _panel(title: str, degrees: Sequence[float]) -> SpreadPanel:
 def draw_limit(
     path_stem: str | PathLike[str], figure: LimitFigure | None = None
 ) -> tuple[Path, Path]:
-    """Draw Figure limit into ``path_stem``.png and .svg; return both paths."""
+    """Draw Figure limit into ``path_stem``.png and .svg; return both paths.
+
+    Parameters
+    ----------
+    path_stem : str or path-like
+        Where to, without an ending.
+    figure : LimitFigure, optional
+        The numbers, by default those of `figure_limit`.
+
+    Returns
+    -------
+    Both paths.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from rgboost.theory import draw_limit
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     png, svg = draw_limit(os.path.join(folder, "figure"))
+    >>> png.name, svg.name
+    ('figure.png', 'figure.svg')
+    """
     numbers = figure_limit() if figure is None else figure
     canvas = _canvas(6.4, 4.2)
     axes = canvas.add_subplot()
@@ -148,7 +204,28 @@ def draw_limit(
 def draw_theta(
     path_stem: str | PathLike[str], figure: ThetaFigure | None = None
 ) -> tuple[Path, Path]:
-    """Draw Figure Theta into ``path_stem``.png and .svg; return both paths."""
+    """Draw Figure Theta into ``path_stem``.png and .svg; return both paths.
+
+    Parameters
+    ----------
+    path_stem : str or path-like
+        Where to, without an ending.
+    figure : ThetaFigure, optional
+        The numbers, by default those of `figure_theta`.
+
+    Returns
+    -------
+    Both paths.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from rgboost.theory import draw_theta
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     png, svg = draw_theta(os.path.join(folder, "figure"))
+    >>> png.name, svg.name
+    ('figure.png', 'figure.svg')
+    """
     numbers = figure_theta() if figure is None else figure
     canvas = _canvas(6.4, 4.6)
     axes = canvas.add_subplot()
@@ -176,7 +253,28 @@ def draw_theta(
 def draw_spread(
     path_stem: str | PathLike[str], panels: Sequence[SpreadPanel] | None = None
 ) -> tuple[Path, Path]:
-    """Draw Figure spread into ``path_stem``.png and .svg; return both paths."""
+    """Draw Figure spread into ``path_stem``.png and .svg; return both paths.
+
+    Parameters
+    ----------
+    path_stem : str or path-like
+        Where to, without an ending.
+    panels : sequence of SpreadPanel, optional
+        The numbers, by default those of `figure_spread`.
+
+    Returns
+    -------
+    Both paths.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from rgboost.theory import draw_spread
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     png, svg = draw_spread(os.path.join(folder, "figure"))
+    >>> png.name, svg.name
+    ('figure.png', 'figure.svg')
+    """
     chosen = figure_spread() if panels is None else panels
     canvas = _canvas(3.1 * len(chosen), 4.1)
     grid = canvas.subplots(1, len(chosen), squeeze=False)

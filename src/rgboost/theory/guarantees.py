@@ -53,6 +53,12 @@ def strong_bound(M: ArrayLike, initial_gap: float, mu: float, sigma: float, thet
     coefficients at a distance below 1. The same square is missing in the proof of the theorem,
     which uses Proposition average, where it is present. (In the proof of the latter, the "<=" of
     the first conclusion is meant as ">=".)
+
+    Examples
+    --------
+    >>> from rgboost.theory import strong_bound
+    >>> strong_bound([0, 10, 100], initial_gap=1.0, mu=1.0, sigma=1.0, theta=0.2).round(4)
+    array([1.    , 0.6648, 0.0169])
     """
     iterations = _check_iterations(M)
     gap = _check_gap(initial_gap)
@@ -82,6 +88,12 @@ def nonstrong_bound(M: ArrayLike, initial_gap: float, sigma: float, D: float) ->
     D : float
         The largest distance from the initial level set to the optimum, or any upper bound of it
         (`level_set_radius`).
+
+    Examples
+    --------
+    >>> from rgboost.theory import nonstrong_bound
+    >>> nonstrong_bound([0, 10, 100], initial_gap=1.0, sigma=0.25, D=4.0).round(4)
+    array([1.    , 0.4444, 0.0741])
     """
     iterations = _check_iterations(M)
     gap = _check_gap(initial_gap)
@@ -104,6 +116,25 @@ def iterations_needed(
     :math:`M \ge \ln(\mathrm{gap}/\varepsilon) / -\ln(1 - \frac\mu\sigma \Theta^2)`.
     With D, Theorem non-strong:
     :math:`M \ge 2 \sigma D^2 (1/\varepsilon - 1/\mathrm{gap})`.
+
+    Parameters
+    ----------
+    epsilon : float
+        The gap to reach.
+    initial_gap : float
+        L(beta^0) - L(beta*).
+    sigma, mu, theta, D : float
+        As in `strong_bound` (mu and theta) and `nonstrong_bound` (D).
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from rgboost.theory import iterations_needed
+    >>> iterations_needed(0.01, initial_gap=1.0, sigma=1.0, mu=1.0, theta=0.2)
+    113
     """
     target = check_real(epsilon, "epsilon", above=0.0, remedy="pass a positive gap to reach")
     gap = _check_gap(initial_gap)
@@ -138,6 +169,23 @@ def level_set_radius(C: float, theta: float) -> float:
               \qquad C \ge \max_{\beta \in LS_0} \|B(\beta - \beta^*)\|_2.
 
     For a mu-strongly convex loss :math:`C = \sqrt{2 (L(\beta^0) - L(\beta^*)) / \mu}` will do.
+
+    Parameters
+    ----------
+    C : float
+        A bound of the distance of predictions in the level set from the best ones.
+    theta : float
+        The Minimal Cosine Angle, or any lower bound of it.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from rgboost.theory import level_set_radius
+    >>> level_set_radius(2.0, theta=0.5)
+    4.0
     """
     C = check_real(C, "C", at_least=0.0, remedy="pass the radius of the level set's predictions")
     return C / _check_theta(theta)
@@ -149,6 +197,13 @@ class EpochRate:
 
     ``exact`` uses the Minimal Cosine Angle from the formula of Example 2, ``asymptotic`` the form
     of the paper's remark. They agree to rounding: see `random_learners_angle`.
+
+    Examples
+    --------
+    >>> from rgboost.theory import rate_per_epoch
+    >>> rate = rate_per_epoch(100, 10, mu=1.0, sigma=1.0)
+    >>> abs(rate.exact - rate.asymptotic) < 1e-12
+    True
     """
 
     exact: float
@@ -163,6 +218,25 @@ def rate_per_epoch(p: int, t: int, mu: float, sigma: float) -> EpochRate:
                 (1 - \frac{t^2 \mu}{p^2 \sigma})^{p/t} & t < \sqrt p. \end{cases}
 
     An epoch is the cost of looking at every weak-learner once; smaller is better.
+
+    Parameters
+    ----------
+    p : int
+        The number of weak-learners.
+    t : int
+        The size of the subset.
+    mu, sigma : float
+        Strong convexity and smoothness of the loss.
+
+    Returns
+    -------
+    EpochRate
+
+    Examples
+    --------
+    >>> from rgboost.theory import rate_per_epoch
+    >>> [round(rate_per_epoch(100, t, mu=1.0, sigma=1.0).exact, 3) for t in (1, 10, 100)]
+    [0.99, 0.904, 0.99]
     """
     asymptotic = random_learners_angle(p, t)
     exact = orthogonal_angle(ordered_l1_norm(selection_probability(p, t)))
@@ -174,6 +248,20 @@ def rate_per_epoch(p: int, t: int, mu: float, sigma: float) -> EpochRate:
 
 @dataclass(frozen=True)
 class SubsetSizeAdvice:
+    """A subset size, and why.
+
+    Attributes
+    ----------
+    t : int
+    reason : str
+
+    Examples
+    --------
+    >>> from rgboost.theory import recommended_subset_size
+    >>> recommended_subset_size(90).reason[:50]
+    'With 90 nearly orthogonal weak-learners (or groups'
+    """
+
     t: int
     reason: str
 
@@ -184,6 +272,21 @@ def recommended_subset_size(p: int) -> SubsetSizeAdvice:
     Of the two integers next to sqrt(p), the one with the larger :math:`\Theta_S^2 / t` (the rate
     of an epoch when mu/sigma is small): the upper one exactly if their product is at most p (in a
     tie it is better by the next order).
+
+    Parameters
+    ----------
+    p : int
+        The number of weak-learners, or of groups.
+
+    Returns
+    -------
+    SubsetSizeAdvice
+
+    Examples
+    --------
+    >>> from rgboost.theory import recommended_subset_size
+    >>> recommended_subset_size(100).t
+    10
     """
     p = check_count(p, "p", at_least=1, remedy="pass the number of weak-learners, at least 1")
     low = math.isqrt(p)
@@ -214,6 +317,13 @@ class GuaranteeReport:
         Where that was.
     message : str
         The same in words.
+
+    Examples
+    --------
+    >>> from rgboost.theory import check_guarantee, strong_bound
+    >>> bound = strong_bound([0, 1, 2], initial_gap=1.0, mu=1.0, sigma=1.0, theta=0.5)
+    >>> check_guarantee([3.0, 2.9, 2.8], 2.0, bound, deterministic=True).message
+    'The largest gap is above the bound: at worst 1.422 times it, in iteration 2.'
     """
 
     ok: bool
@@ -258,6 +368,13 @@ def check_guarantee(
     that is not ok thus says that the mean is above the bound beyond the luck of n runs (up to
     the normal approximation of the mean). A trace may be above its bound by 1e-12 of the largest
     loss, for rounding.
+
+    Examples
+    --------
+    >>> from rgboost.theory import check_guarantee, strong_bound
+    >>> bound = strong_bound([0, 1, 2], initial_gap=1.0, mu=1.0, sigma=1.0, theta=0.5)
+    >>> check_guarantee([3.0, 2.5, 2.2], 2.0, bound, deterministic=True).ok
+    True
     """
     runs = _check_losses(losses)
     minimum = check_real(optimum, "optimum", remedy="pass the smallest loss, a finite number")

@@ -58,6 +58,13 @@ class StructuredNorm:
     The paper also asks for :math:`\sum_g \gamma_g = 1`, which every selection rule gives; nothing
     here but Proposition expectation needs it (the paper's Example 3 does without). Its definition
     of the ordered l1 norm has the index i where j is meant.
+
+    Examples
+    --------
+    >>> from rgboost.theory import group_norm
+    >>> norm = group_norm([[0, 1], [2]])
+    >>> norm.norm([3.0, -4.0, 2.0]), norm.dual_norm([1.0, 1.0, 1.0])
+    (3.0, 4.0)
     """
 
     name: str
@@ -150,26 +157,92 @@ class StructuredNorm:
 
 
 def infinity_norm(K: int) -> StructuredNorm:
-    r"""The infinity norm on R^K: :math:`\max_j |a_j|`."""
+    r"""The infinity norm on R^K: :math:`\max_j |a_j|`.
+
+    Parameters
+    ----------
+    K : int
+        The number of coordinates.
+
+    Returns
+    -------
+    StructuredNorm
+
+    Examples
+    --------
+    >>> from rgboost.theory import infinity_norm
+    >>> infinity_norm(3).norm([1.0, -4.0, 2.0])
+    4.0
+    """
     K = check_count(K, "K", at_least=1, remedy="pass the number of coordinates, at least 1")
     return StructuredNorm("infinity", np.array([0, K]), np.arange(K), np.ones(1))
 
 
 def ordered_l1_norm(weights: Sequence[float] | Floats) -> StructuredNorm:
-    r"""The ordered l1 norm: :math:`\sum_j \gamma_j |a_{(j)}|`."""
+    r"""The ordered l1 norm: :math:`\sum_j \gamma_j |a_{(j)}|`.
+
+    Parameters
+    ----------
+    weights : sequence of float
+        gamma: not increasing, not negative, the first one positive.
+
+    Returns
+    -------
+    StructuredNorm
+
+    Examples
+    --------
+    >>> from rgboost.theory import ordered_l1_norm
+    >>> ordered_l1_norm([0.5, 0.25, 0.25]).norm([1.0, -4.0, 2.0])
+    2.75
+    """
     gamma = check_vector("weights", weights)
     return StructuredNorm("ordered l1", np.arange(gamma.size + 1), np.arange(gamma.size), gamma)
 
 
 def group_norm(groups: Groups) -> StructuredNorm:
-    r"""The l_{1,infinity} group norm: :math:`\frac1G \sum_g \|a_{I_g}\|_\infty`."""
+    r"""The l_{1,infinity} group norm: :math:`\frac1G \sum_g \|a_{I_g}\|_\infty`.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int
+        A partition of the coordinates.
+
+    Returns
+    -------
+    StructuredNorm
+
+    Examples
+    --------
+    >>> from rgboost.theory import group_norm
+    >>> group_norm([[0, 1], [2]]).norm([3.0, -4.0, 2.0])
+    3.0
+    """
     start, members = _partition(groups)
     G = start.size - 1
     return StructuredNorm("group", start, members, np.full(G, 1.0 / G))
 
 
 def ordered_mixed_norm(groups: Groups, weights: Sequence[float] | Floats) -> StructuredNorm:
-    r"""The ordered mixed norm: :math:`\sum_g \gamma_g \|a_{I_{(g)}}\|_\infty`."""
+    r"""The ordered mixed norm: :math:`\sum_g \gamma_g \|a_{I_{(g)}}\|_\infty`.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int
+        A partition of the coordinates.
+    weights : sequence of float
+        gamma: not increasing, not negative, the first one positive.
+
+    Returns
+    -------
+    StructuredNorm
+
+    Examples
+    --------
+    >>> from rgboost.theory import ordered_mixed_norm
+    >>> ordered_mixed_norm([[0, 1], [2]], [0.75, 0.25]).norm([3.0, -4.0, 2.0])
+    3.5
+    """
     start, members = _partition(groups)
     gamma = check_vector("weights", weights, start.size - 1)
     return StructuredNorm("ordered mixed", start, members, gamma)
@@ -189,6 +262,17 @@ def norm_of(selection: SelectionRule, K: int, groups: Groups | None = None) -> S
         The number of coordinates.
     groups : sequence of sequences of int, optional
         A partition of range(K); None means one group per coordinate.
+
+    Returns
+    -------
+    StructuredNorm
+
+    Examples
+    --------
+    >>> from rgboost.selection import RandomLearners
+    >>> from rgboost.theory import norm_of
+    >>> norm_of(RandomLearners(2), K=4).weights.round(3)
+    array([0.5  , 0.333, 0.167, 0.   ])
     """
     return norm_of_layout(selection, coordinate_layout(K, groups))
 

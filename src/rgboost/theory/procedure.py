@@ -62,6 +62,12 @@ def selection_probability(K: int, t: int, j: int | None = None) -> Floats | floa
     All ranks at once use the second for t <= 16 and the first, as a running product, otherwise
     (it has died out after a few multiples of K/t factors). One rank alone uses the shorter of
     the two. What is smaller than the smallest float comes out as 0.
+
+    Examples
+    --------
+    >>> from rgboost.theory import selection_probability
+    >>> selection_probability(5, 2).round(3)
+    array([0.4, 0.3, 0.2, 0.1, 0. ])
     """
     K = check_count(K, "K", at_least=1, remedy="pass the number of coordinates, at least 1")
     t = check_count(t, "t", at_least=1, at_most=K, remedy=f"pass a subset size from 1 to K={K}")
@@ -100,6 +106,23 @@ def beta_limit(q: ArrayLike, t: int) -> Floats:
     paper calls the two "almost indistinguishable" from K = 40 on for t = 10; at q = j/K they
     still differ by 2.0 of 10 there (j = 1), and by 0.09 at K = 1000. Distribution functions
     differ by at most 0.049 at K = 40.
+
+    Parameters
+    ----------
+    q : array-like
+        Quantiles j/K, from 0 to 1.
+    t : int
+        The size of the subset.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from rgboost.theory import beta_limit
+    >>> beta_limit([0.0, 0.5, 1.0], t=2)
+    array([2., 1., 0.])
     """
     t = check_count(t, "t", at_least=1, remedy="pass a subset size of at least 1")
     quantile = np.asarray(q, dtype=np.float64)
@@ -163,6 +186,13 @@ def chosen_distribution(
     -------
     ndarray of shape (K,)
         The probability of each index.
+
+    Examples
+    --------
+    >>> from rgboost.selection import RandomLearners
+    >>> from rgboost.theory import chosen_distribution
+    >>> chosen_distribution([3.0, -5.0, 1.0], RandomLearners(2)).round(3)
+    array([0.333, 0.667, 0.   ])
     """
     size = np.abs(check_vector("a", a))
     layout = coordinate_layout(size.size, groups)
@@ -191,6 +221,22 @@ def sample_chosen(
     -------
     ndarray of shape (n_samples,)
         The chosen indices.
+
+    Parameters
+    ----------
+    a : array-like of shape (K,)
+    selection : SelectionRule
+    groups : sequence of sequences of int, optional
+        A partition of range(K); None means one group per coordinate.
+    n_samples : int
+    random_state : int, Generator or None
+
+    Examples
+    --------
+    >>> from rgboost.selection import AllLearners
+    >>> from rgboost.theory import sample_chosen
+    >>> sample_chosen([3.0, -5.0, 1.0], AllLearners(), n_samples=3, random_state=0)
+    array([1, 1, 1])
     """
     size = np.abs(check_vector("a", a))
     n_samples = check_count(

@@ -18,6 +18,7 @@ from ..engines.direct.runs import DirectRuns
 from ..engines.gram.runs import GramRuns, all_rows_fit, gram_obstacle
 from ..engines.leaves.runs import LeafRuns
 from ..engines.problem import Problem, Validation
+from ..engines.quadratic.cell_runs import CellRuns
 from ..engines.quadratic.class_runs import ClassQuadraticRuns
 from ..engines.quadratic.runs import QuadraticRuns, quadratic_obstacle
 from ..learners import LearnerFamily
@@ -25,7 +26,7 @@ from ..learners.base import Additive, Prepared
 from ..losses import Loss
 from ..model import Path
 from ..selection import SelectionRule
-from ..statistics.base import Source
+from ..statistics.base import RowsInBins, Source
 from ..steps import StepRule
 from .callbacks import Callback
 from .driver import Driver, enter_all, fingerprint_of
@@ -45,7 +46,11 @@ ENGINES: dict[str, Callable[[Problem], Runs]] = {
     ),
     "gram": GramRuns,
     "quadratic": lambda problem: (
-        QuadraticRuns(problem) if problem.n_classes is None else ClassQuadraticRuns(problem)
+        CellRuns(problem)
+        if problem.goes_on_from_curves
+        else QuadraticRuns(problem)
+        if problem.n_classes is None
+        else ClassQuadraticRuns(problem)
     ),
 }
 _OBSTACLES = {"gram": gram_obstacle, "quadratic": quadratic_obstacle}
@@ -59,6 +64,20 @@ class Boosted:
     ``model`` is the one after ``best_iteration`` iterations: where the validation loss was
     smallest, or the last one without validation rows. ``trace`` has all iterations.
     ``interrupted`` tells that Ctrl-C ended the run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost import Stumps, boost
+    >>> from rgboost.losses import Squared
+    >>> from rgboost.selection import RandomGroups
+    >>> from rgboost.steps import ConstantStep
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = np.sin(X[:, 0]) + X[:, 1]
+    >>> rules = dict(learner=Stumps(max_bins=16), selection=RandomGroups(1), step=ConstantStep())
+    >>> boosted = boost(X, y, loss=Squared(), n_iter=50, random_state=0, **rules)
+    >>> boosted.best_iteration, boosted.model.score(X).shape
+    (50, (200,))
     """
 
     model: Additive
@@ -76,6 +95,8 @@ class Boosted:
     starts: tuple[Any, ...] = ()
     """Where each of the runs started from, counted from ``centre``."""
     centre: float = 0.0
+    in_bins: RowsInBins | None = None
+    """The rows of ``statistics``; labels are less ``centre``."""
 
     def stopped_at(self, iteration: int) -> Boosted:
         """The same run, and its model after so many iterations."""
@@ -133,53 +154,106 @@ def boost(
     """Run Algorithm 2 (RGBM).
 
     The estimators check their input and call this; call it directly to bring your own loop around
-    it. X is a 2-D float array or a sparse matrix, y float labels that suit the loss, weights are
-    not negative. ``start_score=None`` starts from the loss's best constant. ``offset`` is a known
-    part of the score of every row, (rows, classes) if there are several: the model is what is added
-    to it. Validation rows have their own.
-
-    ``engine``: ``"direct"`` works on the rows, ``"gram"`` on statistics of them (squared loss and
-    stumps; the same iterates, an iteration does not cost n), ``"auto"`` takes the one that is
-    expected to be faster. ``"quadratic"`` minimises smooth losses by stretches of iterations on
-    quadratic models (see `rgboost.engines.quadratic`): other iterates, the same optimum; it stops
-    when a stretch gains less than ``tol`` of the loss. ``gram_memory`` limits the bytes of Gram
-    rows (default: such that all that a run adds is at most a quarter of what the process may use,
-    see `rgboost._core.memory`). ``instead`` is the engine to take in place of ``"gram"`` where Gram
-    rows of all features turn out not to fit: before rows are in bins, their number is an estimate.
-
-    ``fold``, the number 0, 1, ... of each row's fold, asks for the mean of k models, each fitted
-    without the rows of one fold (all of them on bins that come from all rows). The mean of additive
-    models is an additive model: the sum of all their weak-learners, each divided by k. Its variance
-    is smaller than that of one model, and every row was trained on by k - 1 runs, although every
-    run had rows to tell where to stop (explainable boosting machines average bags in the same way;
-    Breiman, "Bagging predictors", 1996). An iteration is then one of every run, and the path has k
-    entries for each. Losses of the trace are means over the runs: of the rows that a run is fitted
-    to, and, as validation loss, of those that it is not. The seed of a run is (``random_state``,
-    its fold).
-
-    ``run_scores``, (runs, rows) or (runs, rows, classes), are the scores that the runs of the folds
-    begin with, in place of a constant: of models that were fitted without the same folds.
-    Weak-learners with leaves, such as pairs, can go on from them.
-
-    ``statistics``, in place of X, y, weight and offset, is a `rgboost.statistics.base.Source` that
-    has the rows elsewhere and gives sums over them; ``fold`` is then the number of folds.
-
-    ``prepared`` are weak-learners that were laid into bins before: those that another call came to
-    (``Boosted.prepared``) with the same learner, groups and names, and the same rows and weights.
-
-    With ``validation`` rows their loss is recorded in every iteration, at no extra pass where the
-    engine works on statistics, and the model is the one of the best iteration. ``early_stopping``
-    ends the run when that loss no longer falls.
+    it. Labels, weights and offsets are not checked.
 
     Ctrl-C ends the run after the block of iterations that is under way (about 50 milliseconds),
     and what was done until then is returned, marked as ``interrupted``. Before the first iteration
     is done, and at the second Ctrl-C if nothing is done, KeyboardInterrupt is raised.
 
-    ``resume`` goes on from the state of a run on the same data (``Boosted.state``, or
-    ``RunState.load`` of a checkpoint), with the same learning rate, step, selection and seed (None:
-    that of the run before); ``n_iter`` counts the iterations of both. The result is
-    that of one run, to the last bit, if the engine is the same: ``"auto"`` goes on with the engine
-    that the run began with.
+    Parameters
+    ----------
+    X : 2-D float array or sparse matrix
+        The rows.
+    y : ndarray of float
+        Labels that suit the loss.
+    loss, learner, selection, step
+        Objects of `rgboost.losses`, `rgboost.learners`, `rgboost.selection`, `rgboost.steps`.
+    n_iter : int
+        Number of iterations, at most.
+    learning_rate : float
+        Multiplies the step.
+    start_score : float or None
+        The score to start from. None: the best constant of the loss.
+    groups, names
+        A partition of the columns, and their names; see `rgboost.selection.Layout`.
+    weight : ndarray, optional
+        Weights of the rows, not negative.
+    offset : ndarray, optional
+        A known part of the score of every row, (rows, classes) if there are several: the model is
+        what is added to it. Validation rows have their own.
+    validation : Validation, optional
+        Rows whose loss is recorded in every iteration, at no extra pass where the engine works on
+        statistics. The model is then the one of the best iteration.
+    fold : ndarray of int, optional
+        The number 0, 1, ... of each row's fold: the mean of k models is asked for, each fitted
+        without the rows of one fold. See the notes.
+    run_scores : ndarray, optional
+        (runs, rows) or (runs, rows, classes): scores that the runs of the folds begin with, in
+        place of a constant, of models that were fitted without the same folds. Weak-learners with
+        leaves, such as pairs, can go on from them.
+    statistics : Source, optional
+        In place of X, y, weight and offset, a `rgboost.statistics.base.Source` that has the rows
+        elsewhere and gives sums over them; ``fold`` is then the number of folds.
+    prepared : Prepared, optional
+        Weak-learners that were laid into bins before: those that another call came to
+        (``Boosted.prepared``) with the same learner, groups and names, rows and weights.
+    early_stopping : EarlyStopping, optional
+        Ends the run when the loss of held-out rows no longer falls.
+    random_state : int, Generator or None
+        Of the random subsets.
+    n_jobs : int
+        Threads.
+    callbacks : iterable of callables
+        See `rgboost.callbacks`.
+    engine : {"auto", "direct", "gram", "quadratic"}
+        ``"direct"`` works on the rows. ``"gram"`` works on statistics of them (squared loss and
+        stumps; the same iterates, an iteration does not cost n). ``"auto"`` takes the one of the
+        two that is expected to be faster. ``"quadratic"`` minimises smooth losses by stretches of
+        iterations on quadratic models: other iterates, the same optimum.
+    instead : str, optional
+        The engine to take in place of ``"gram"`` where Gram rows of all features turn out not to
+        fit: before rows are in bins, their number is an estimate.
+    gram_memory : int, optional
+        The most bytes of Gram rows. Default: such that all that a run adds is at most a quarter of
+        what the process may use.
+    tol : float
+        ``"quadratic"`` stops when a stretch gains less than this share of the loss.
+    resume : RunState, optional
+        The state of a run on the same data to go on from (``Boosted.state``, or ``RunState.load``
+        of a checkpoint), with the same learning rate, step, selection and seed (None: that of the
+        run before). ``n_iter`` counts the iterations of both. The result is that of one run, to
+        the last bit, if the engine is the same; ``"auto"`` goes on with the one that it began with.
+    keep_state : bool
+        Whether the outcome has what ``resume`` needs.
+
+    Returns
+    -------
+    Boosted
+
+    Notes
+    -----
+    The mean of additive models is an additive model: the sum of all their weak-learners, each
+    divided by k. Its variance is smaller than that of one model, and every row was trained on by
+    k - 1 runs, although every run had rows to tell where to stop (explainable boosting machines
+    average bags in the same way; Breiman, "Bagging predictors", 1996). All runs use bins that come
+    from all rows. An iteration is then one of every run, and the path has k entries for each.
+    Losses of the trace are means over the runs: of the rows that a run is fitted to, and, as
+    validation loss, of those that it is not. The seed of a run is (``random_state``, its fold).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost import Stumps, boost
+    >>> from rgboost.losses import Squared
+    >>> from rgboost.selection import RandomGroups
+    >>> from rgboost.steps import ConstantStep
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> boosted = boost(
+    ...     X, np.sin(X[:, 0]), loss=Squared(), learner=Stumps(max_bins=16), n_iter=100,
+    ...     selection=RandomGroups(1), step=ConstantStep(), random_state=0,
+    ... )
+    >>> bool(boosted.trace.train_loss[-1] < 0.05)
+    True
     """
     if fold is not None and (validation is not None or resume is not None):
         raise ValueError("fold is given: its rows are held out; leave out validation and resume.")
@@ -200,7 +274,7 @@ def boost(
             facts = boost_facts(X, y, loss, learner, weight, validation, fold, names)
         memory = memory_for(facts, gram_memory)
         if statistics is not None:
-            engine = engine_on_statistics(engine, loss)
+            engine = engine_on_statistics(engine, loss, learner)
         elif resume is not None:
             engine = resume.engine  # type: ignore[assignment]
         elif is_open(engine):
@@ -259,11 +333,13 @@ def _run(
     return driver, driver.go(rule)
 
 
-def engine_on_statistics(engine: str, loss: Loss) -> Any:
+def engine_on_statistics(engine: str, loss: Loss, learner: LearnerFamily) -> Any:
     """The engine that needs no rows."""
     if engine == "direct":
         raise ValueError("engine='direct' works on rows, and statistics have none; use 'auto'.")
-    return engine if not is_open(engine) else "gram" if loss.quadratic else "quadratic"
+    if not is_open(engine):
+        return engine
+    return "gram" if loss.quadratic and learner.by_statistics else "quadratic"
 
 
 def boost_facts(
@@ -324,7 +400,7 @@ def outcome(
     model = problem.prepared.model(trace.path(best), problem.centre + driver.start)
     return Boosted(
         model, trace, problem.prepared, best, interrupted, state, driver.asked_to_stop,
-        tuple(driver.events), tuple(driver.starts), problem.centre,
+        tuple(driver.events), tuple(driver.starts), problem.centre, problem.in_bins,
     )  # fmt: skip
 
 

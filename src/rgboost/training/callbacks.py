@@ -89,6 +89,24 @@ class ProgressBar:
     """A bar on the terminal with the losses in it. Inside joblib it draws nothing.
 
     ``console`` is the `rich.console.Console` to draw on, by default the one of standard output.
+
+    Parameters
+    ----------
+    description : str
+        What stands before the bar.
+    console : rich.console.Console, optional
+        Where it is drawn.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> from rich.console import Console
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.callbacks import ProgressBar
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> bar = ProgressBar(console=Console(file=StringIO()))  # without it: on the terminal
+    >>> model = RGBMRegressor(max_iter=100, callbacks=[bar], interactions=0).fit(X, y)
     """
 
     def __init__(self, description: str = "rgboost", console: Any = None) -> None:
@@ -140,6 +158,27 @@ class LogProgress:
 
     Nothing shows unless logging is set up to show it: ``logging.basicConfig(level="INFO")``. With
     ``always``, messages that it would not show are printed to standard error.
+
+    Parameters
+    ----------
+    every : float
+        Seconds between messages.
+    logger : str
+        Name of the logger.
+    level : int
+        Level of the messages.
+    always : bool
+        Whether messages that the logger would not show go to standard error.
+
+    Examples
+    --------
+    >>> import logging
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.callbacks import LogProgress
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> quiet = LogProgress(every=10.0, level=logging.DEBUG)
+    >>> model = RGBMRegressor(max_iter=100, callbacks=[quiet], interactions=0).fit(X, y)
     """
 
     def __init__(
@@ -192,6 +231,21 @@ class TimeLimit:
     Compiling does not count, nor does what a run before took that this one goes on with. The first
     block of iterations of a part is always done: the model has at least one. What a machine gets
     done in the time is its affair, so such a fit is not reproducible.
+
+    Parameters
+    ----------
+    seconds : float
+        A positive number.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.callbacks import TimeLimit
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RGBMRegressor(max_iter=100, callbacks=[TimeLimit(60)], interactions=0).fit(X, y)
+    >>> model.n_iter_
+    100
     """
 
     def __init__(self, seconds: float) -> None:

@@ -21,6 +21,28 @@ class Checkpoint:
     than two) and a few an iteration. If it cannot be written (a full disk), there is a
     RuntimeWarning, the file before stays and the fit goes on. ``resume`` of a file that is not a
     whole checkpoint raises a ValueError that says so.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    every : float
+        Seconds between two writings.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.callbacks import Checkpoint
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RGBMRegressor(max_iter=50, interactions=0, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "run.state")
+    ...     _ = model.set_params(callbacks=[Checkpoint(path)]).fit(X, y)
+    ...     longer = model.set_params(max_iter=80, callbacks=None).fit(X, y, resume=path)
+    >>> longer.n_iter_
+    80
     """
 
     needs_one_run = True

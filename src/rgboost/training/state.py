@@ -40,6 +40,21 @@ class RunState:
     scores, ``trace`` what was recorded. ``fingerprint`` stands for the data, the loss and the
     weak-learners; ``settings`` are the parameters that its iterations follow, as text (see
     `settings_of`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost import Stumps, boost
+    >>> from rgboost.losses import Squared
+    >>> from rgboost.selection import RandomGroups
+    >>> from rgboost.steps import ConstantStep
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = np.sin(X[:, 0]) + X[:, 1]
+    >>> rules = dict(learner=Stumps(max_bins=16), selection=RandomGroups(1), step=ConstantStep())
+    >>> first = boost(X, y, loss=Squared(), n_iter=50, random_state=0, keep_state=True, **rules)
+    >>> longer = boost(X, y, loss=Squared(), n_iter=80, random_state=0, resume=first.state, **rules)
+    >>> first.state.done, len(longer.trace)
+    (50, 80)
     """
 
     engine: str

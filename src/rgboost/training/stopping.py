@@ -34,7 +34,15 @@ class EarlyStopping:
 
     Attributes
     ----------
-    stop_at : the iteration at which the rule held; None if it did not.
+    stop_at
+        The iteration at which the rule held; None if it did not.
+
+    Examples
+    --------
+    >>> from rgboost.callbacks import EarlyStopping
+    >>> rule = EarlyStopping(n_iter_no_change=2, tol=0.0)
+    >>> rule.observe([3.0, 2.0, 2.5, 2.1]), rule.stop_at
+    (True, 3)
     """
 
     needs_one_run = True

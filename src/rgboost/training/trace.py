@@ -48,22 +48,42 @@ class Trace:
 
     Attributes
     ----------
-    iteration : the iterations that losses and seconds are of: 0, 1, ..., M unless it was thinned.
-    train_loss : mean (weighted) training loss.
-    validation_loss : the same on the validation set, or None.
-    seconds : time since the first iteration began, but for compiling and loading kernels. Taken
-        between blocks of iterations, linear within one.
-    choices : what was chosen, with the fields that the family of weak-learners declares, which are
+    iteration
+        The iterations that losses and seconds are of: 0, 1, ..., M unless it was thinned.
+    train_loss
+        Mean (weighted) training loss.
+    validation_loss
+        The same on the validation set, or None.
+    seconds
+        Time since the first iteration began, but for compiling and loading kernels. Taken between
+        blocks of iterations, linear within one.
+    choices
+        What was chosen, with the fields that the family of weak-learners declares, which are
         attributes of the trace too: at least ``learner``, the index of the chosen weak-learner in
         0..K-1 (-1 if J held none), ``left`` and ``gradient_norm``; see
         `rgboost.learners.base.Prepared.choice_type` and that of the family.
-    feature : the feature of the choice, or column of the chosen dictionary entry; or -1.
-    split : which of the feature's weak-learners it is, counted from 0; or -1.
-    engine : for people, what computed the iterations: "direct", "gram", "quadratic", of several
-        runs with their number, or a sentence if it changed on the way.
-    certificates : pairs (iteration, certificate) that callbacks made on the way, by iteration; see
+    feature
+        The feature of the choice, or column of the chosen dictionary entry; or -1.
+    split
+        Which of the feature's weak-learners it is, counted from 0; or -1.
+    engine
+        For people, what computed the iterations: "direct", "gram", "quadratic", of several runs
+        with their number, or a sentence if it changed on the way.
+    certificates
+        Pairs (iteration, certificate) that callbacks made on the way, by iteration; see
         `rgboost.theory.certificates.recording`.
-    n_runs : how many runs the model is the mean of.
+    n_runs
+        How many runs the model is the mean of.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(max_iter=100, random_state=0).fit(X, y)
+    >>> trace = model.trace_
+    >>> len(trace), len(trace.train_loss), bool(trace.train_loss[-1] < trace.train_loss[0])
+    (100, 101, True)
     """
 
     train_loss: NDArray[np.float64]
@@ -112,6 +132,23 @@ class Trace:
 
         Those are all of up to 200. Of more, the first, ``best`` and the last, 100 at equal
         distances and 100 at equal ratios, for the steep begin of a learning curve.
+
+        Parameters
+        ----------
+        best : int
+            An iteration that is kept.
+
+        Returns
+        -------
+        Trace
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> model = RGBMRegressor(max_iter=500, interactions=0).fit(*load_diabetes(return_X_y=True))
+        >>> len(model.trace_.thinned(500).train_loss) < 220
+        True
         """
         n, at = len(self), np.arange(len(self.train_loss))
         if n > 2 * THINNED:
@@ -179,7 +216,22 @@ class Trace:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run stands: ``iteration`` of at most ``n_iter`` are done."""
+    """Where a run stands: ``iteration`` of at most ``n_iter`` are done.
+
+    A callback is given one. ``iteration``, ``n_iter``, ``train_loss``, ``validation_loss`` (None
+    without validation rows), ``seconds`` and ``part`` are what most of them need.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> def enough(progress):
+    ...     return progress.train_loss < 2000
+    >>> model = RGBMRegressor(max_iter=1000, callbacks=[enough], interactions=0, random_state=0)
+    >>> bool(model.fit(X, y).n_iter_ < 1000)
+    True
+    """
 
     iteration: int
     n_iter: int

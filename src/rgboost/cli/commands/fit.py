@@ -14,9 +14,9 @@ from ...estimators import RGBMClassifier, RGBMRegressor
 from ..errors import CommandError, ExitCode, check_writable, writing
 from ..files.models import name_features
 from ..files.tables import Format, NoHeader, Read, reader_options
-from ..files.task import TaskChoice, choose_task
+from ..files.task import TaskChoice, by_label, choose_task
 from ..files.training import Asked, training_files
-from ..options import literal, with_estimator_parameters
+from ..options import with_estimator_parameters
 from ..show.output import AsJson, print_json, print_lines
 from ..show.passes import pass_reporter
 from ..show.progress import announce_compiling, reporter
@@ -79,7 +79,7 @@ def fit(
     estimator = RGBMRegressor() if kind == "regression" else RGBMClassifier()
     estimator.set_params(**parameters)
     if isinstance(weights := parameters.get("class_weight"), dict):
-        estimator.set_params(class_weight=_by_label(weights, files.labels))
+        estimator.set_params(class_weight=by_label(weights, files.labels))
     if kind == "regression":
         files.check_numbers()
     if files.in_pieces and estimator.verbose:
@@ -109,12 +109,6 @@ def fit(
         raise CommandError(
             f"interrupted; {out} has the iterations that were done", ExitCode.INTERRUPTED
         )
-
-
-def _by_label(weights: dict[str, Any], y: Any) -> dict[Any, Any]:
-    """Weights of classes by their labels: the keys of JSON are texts, labels may be numbers."""
-    known = set(y.tolist())
-    return {key if key in known else literal(key, "class_weight"): w for key, w in weights.items()}
 
 
 def _fit(estimator: Any, arguments: dict[str, Any], in_pieces: bool) -> bool:

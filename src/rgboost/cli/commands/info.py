@@ -45,7 +45,9 @@ def info(
 
 
 def _about(estimator: Any, as_json: bool) -> None:
-    """A stored model: what it is, and every setting of its fit."""
+    """A stored model: what it is, what was edited, and every setting of its fit."""
+    from ...editing import checksum
+
     facts = {
         "estimator": type(estimator).__name__,
         "loss": repr(estimator.loss_),
@@ -55,11 +57,17 @@ def _about(estimator: Any, as_json: bool) -> None:
         "best iteration": f"{estimator.best_iteration_:,} of {estimator.n_iter_:,}",
         "engine": estimator.trace_.engine,
     }
-    plan = getattr(estimator, "plan_", None)
+    if hasattr(estimator, "coverage_") and estimator.coverage_ is not None:
+        facts["checksum"] = checksum(estimator)
+    plan, history = getattr(estimator, "plan_", None), getattr(estimator, "edits_", None)
     if as_json:
-        print_json({**facts, "plan": None if plan is None else plan.to_dict()})
+        edits = [] if history is None else history.edits
+        plan = None if plan is None else plan.to_dict()
+        print_json({**facts, "edits": edits, "plan": plan})
         return
     _show(facts, False)
+    if history is not None:
+        print_lines(["", "edits after the fit", *(f"  {line}" for line in history.lines())])
     if plan is not None:
         print_lines(["", *str(plan).splitlines()])
 

@@ -1,14 +1,14 @@
-"""Regression or classification: what a target asks for."""
+"""Regression or classification: as asked, or what a target asks for."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-Task = Literal["regression", "classification"]
+from ...data.input.task import Task, task_of
+from ..options import literal
 
 
 class TaskChoice(StrEnum):
@@ -18,28 +18,16 @@ class TaskChoice(StrEnum):
     CLASSIFICATION = "classification"
 
 
-MOST_CODES = 10
-"""Whole numbers with at most so many different values are taken for classes.
-
-No rule of a plan: a plan is that of an estimator, and here there is none yet. Whoever writes Python
-chooses one of the two by its name; a command has a file, and says in its summary what it chose and
-why."""
-
-
 def choose_task(
     task: TaskChoice | None, y: NDArray[Any], has_more: bool = False
 ) -> tuple[Task, str]:
-    """The task and the reason for it; ``has_more``: the target has values besides these.
+    """The task and the reason for it; ``has_more``: the target has values besides these."""
+    if task is None:
+        return task_of(y, has_more)
+    return "regression" if task is TaskChoice.REGRESSION else "classification", "as asked"
 
-    None: texts, truth values and categories are classes; so are whole numbers with at most
-    `MOST_CODES` different values. Everything else is regression.
-    """
-    if task is not None:
-        return "regression" if task is TaskChoice.REGRESSION else "classification", "as asked"
-    if y.dtype.kind not in "iuf":
-        return "classification", "the target is not a number"
-    values = np.unique(y)
-    at_least = "at least " if has_more else ""
-    if len(values) <= MOST_CODES and (values == np.round(values)).all():
-        return "classification", f"the target has {len(values)} whole values"
-    return "regression", f"the target has {at_least}{len(values):,} values"
+
+def by_label(weights: dict[str, Any], y: NDArray[Any]) -> dict[Any, Any]:
+    """Weights of classes by their labels: the keys of JSON are texts, labels may be numbers."""
+    known = set(y.tolist())
+    return {key if key in known else literal(key, "class_weight"): w for key, w in weights.items()}

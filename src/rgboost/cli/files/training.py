@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.memory import memory_budget
+from ...data.input.task import MOST_CODES
 from ..errors import CommandError, ExitCode
 from .numbers import check_labels
 from .tables import (
@@ -26,7 +27,6 @@ from .tables import (
     take_numbers,
     target_column,
 )
-from .task import MOST_CODES
 
 if TYPE_CHECKING:
     from ...data.chunks import Chunks

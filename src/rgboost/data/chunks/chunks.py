@@ -95,10 +95,41 @@ class Chunks:
     ) -> Chunks:
         """Rows of Parquet files, by pyarrow (``pip install 'rgboost[frames]'``).
 
-        ``paths`` is a file, a folder (also with partitions such as ``year=2024/``, which are
-        columns), a pattern such as ``"data/*.parquet"``, or a list of files. ``target``, ``weight``
-        and ``offset`` name columns; ``features`` are all others if they are not named. Columns of
-        texts and of dictionaries are categories, nulls are missing values.
+        Columns of texts and of dictionaries are categories, nulls are missing values.
+
+        Parameters
+        ----------
+        paths : path or list of paths
+            A file, a folder (also with partitions such as ``year=2024/``, which are columns), a
+            pattern such as ``"data/*.parquet"``, or a list of files.
+        target, weight, offset : str, optional
+            Names of the columns with labels, weights and offsets.
+        features : list of str, optional
+            Names of the features; all other columns if they are not named.
+        batch_rows : int
+            How many rows are read at a time.
+        work_dir, sample_rows
+            As in `Chunks`.
+
+        Returns
+        -------
+        Chunks
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from rgboost import Chunks, RGBMRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> rows = pd.DataFrame(rng.normal(size=(1000, 3)), columns=["a", "b", "y"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "rows.parquet")
+        ...     rows.to_parquet(path)
+        ...     chunks = Chunks.from_parquet(path, target="y")
+        ...     model = RGBMRegressor(max_iter=20, random_state=0).fit(chunks)
+        >>> list(model.feature_names_in_)
+        ['a', 'b']
         """
         columns = target, weight, offset, features
         return cls(
@@ -119,10 +150,37 @@ class Chunks:
         sample_rows: int | None = None,
         **options: Any,
     ) -> Chunks:
-        """Rows of CSV files, also compressed; arguments as in `from_parquet`.
+        """Rows of CSV files, also compressed.
 
-        ``options`` are those of `rgboost.data.readers.CsvOptions`. Types of columns are inferred
-        piece by piece: where a column has few texts among numbers, say ``dtypes={name: "str"}``.
+        Types of columns are inferred piece by piece: where a column has few texts among numbers,
+        say ``dtypes={name: "str"}``.
+
+        Parameters
+        ----------
+        paths, target, weight, features, offset, batch_rows, work_dir, sample_rows
+            As in `from_parquet`.
+        **options
+            Those of `rgboost.data.readers.CsvOptions`.
+
+        Returns
+        -------
+        Chunks
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from rgboost import Chunks, RGBMRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> rows = pd.DataFrame(rng.normal(size=(1000, 3)), columns=["a", "b", "y"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "rows.csv")
+        ...     rows.to_csv(path, index=False)
+        ...     chunks = Chunks.from_csv(path, target="y")
+        ...     model = RGBMRegressor(max_iter=20, random_state=0).fit(chunks)
+        >>> list(model.feature_names_in_)
+        ['a', 'b']
         """
         columns = target, weight, offset, features
         return cls(

@@ -23,7 +23,9 @@ def gram_types(sizes: list[int], weighted: bool, together: bool) -> list[Any]:
 
 
 def _count_type(n_rows: int) -> Any:
-    return np.uint16 if n_rows <= np.iinfo(np.uint16).max else np.uint32
+    """Floats hold whole numbers up to 2^53."""
+    integers = (np.uint16, np.uint32)
+    return next((kind for kind in integers if n_rows <= np.iinfo(kind).max), np.float64)
 
 
 Maker = Callable[[Sequence[int], NDArray[np.int64], Sequence[NDArray]], None]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from .tally import Tally
 class HeldRows:
     """Validation rows that are read piece by piece, after a first look at them."""
 
-    chunks: Chunks
+    chunks: Any
     n_rows: int
     weighted: bool
     labels: NDArray[np.float64]
@@ -114,10 +114,17 @@ class SurveyedRows:
         return learner
 
     def in_folds(self, fold: Any, settings: dict[str, Any]) -> dict[str, Any]:
-        return {**self.for_boost(fold), **settings}
+        """Pairs may go on with the rows in the bins of the better one of several means."""
+        return {"X": None, "y": None, "statistics": self.source(), "fold": fold, **settings}
 
-    def for_boost(self, n_folds: int | None = None) -> dict[str, Any]:
-        return {"X": None, "y": None, "statistics": self.source(), "fold": n_folds}
+    def for_boost(self) -> dict[str, Any]:
+        """What was read for folds is not needed any more."""
+        self.close()
+        return {"X": None, "y": None, "statistics": self.source()}
+
+    def close(self) -> list[str]:
+        """Let go of what was read; what there is to tell of it."""
+        return []
 
     def source(self) -> Source:
         """The rows, to be put into bins."""
@@ -142,8 +149,6 @@ class ChunkedRows(SurveyedRows):
             self.survey.facts, ReadRows(self._read, self.n_rows), self.chunks.folder,
             self.chunks.watch, held, self.share,
         )  # fmt: skip
-        for before in self.sources:
-            before.close()
         self.sources.append(source)
         return source
 
@@ -215,32 +220,67 @@ def check_offsets(survey: Survey) -> None:
         )
 
 
+class HeldReader(NamedTuple):
+    """Reads validation rows, as the training rows were found to be."""
+
+    estimator: Any
+    labels: Labels
+    missing: NDArray[np.bool_]
+    """Features that have missing values."""
+    has_offset: bool
+
+    def read(self, piece: Piece) -> NumberRows:
+        """The rows of a piece that have a weight."""
+        unknown = self.labels.unknown(as_column(piece.y, len(piece.X)))
+        if len(unknown):
+            raise ValueError(
+                f"y_val has the class {unknown.tolist()[0]!r}, not in y; leave out its rows, "
+                "or add rows of it to the training data."
+            )
+        rows = NumberRows(*present(*read_piece(self.estimator, piece, self.labels)))
+        if (rows.offset is not None) != self.has_offset:
+            raise ValueError("validation rows and training rows both need an offset, or none.")
+        new = np.flatnonzero(columns_with_missing(rows.X) & ~self.missing)
+        if len(new):
+            raise ValueError(
+                f"X_val has missing values in column {new[0]}, and the training rows have none "
+                "there; fill them in, or leave out these rows."
+            )
+        return rows
+
+
 def look_at(estimator: Any, held: Chunks, survey: Survey) -> HeldRows:
     """A first look at validation rows."""
     assert survey.facts.counted is not None
-    known = survey.facts.counted.missing > 0
-    n_rows, weighted, low, high = 0, False, np.inf, -np.inf
+    missing, has_offset = survey.facts.counted.missing > 0, survey.sample.offset is not None
+    reader = HeldReader(estimator, survey.labels, missing, has_offset)
+    found = []
     for k, piece in dense_pieces(held):
         with errors_name(f"piece {k}"):
-            labels = as_column(piece.y, len(piece.X))
-            unknown = survey.labels.unknown(labels)
-            if len(unknown):
-                raise ValueError(
-                    f"y_val has the class {unknown.tolist()[0]!r}, not in y; leave out its rows, "
-                    "or add rows of it to the training data."
-                )
-            X, y, weight, offset = present(*read_piece(estimator, piece, survey.labels))
-            if (offset is None) != (survey.sample.offset is None):
-                raise ValueError("validation rows and training rows both need an offset, or none.")
-            new = np.flatnonzero(columns_with_missing(X) & ~known)
-            if len(new):
-                raise ValueError(
-                    f"X_val has missing values in column {new[0]}, and the training rows have none "
-                    "there; fill them in, or leave out these rows."
-                )
-        n_rows += len(y)
-        weighted |= weight is not None
-        low, high = min(low, y.min(initial=np.inf)), max(high, y.max(initial=-np.inf))
+            found.append(held_facts(reader.read(piece)))
+    return held_rows(held, found)
+
+
+class HeldFacts(NamedTuple):
+    """Of some validation rows."""
+
+    n_rows: int
+    weighted: bool
+    low: float
+    high: float
+    """The smallest and the largest label."""
+
+
+def held_facts(rows: NumberRows) -> HeldFacts:
+    """What is to be known of validation rows before bins."""
+    y, weighted = rows.y, rows.weight is not None
+    return HeldFacts(len(y), weighted, y.min(initial=np.inf), y.max(initial=-np.inf))
+
+
+def held_rows(chunks: Any, found: Sequence[HeldFacts]) -> HeldRows:
+    """Validation rows of which all pieces were looked at."""
+    n_rows = sum(one.n_rows for one in found)
     if n_rows == 0:
         raise ValueError("X_val has no rows with a weight; leave it out, or give some.")
-    return HeldRows(held, n_rows, weighted, np.array([low, high]))
+    labels = np.array([min(one.low for one in found), max(one.high for one in found)])
+    return HeldRows(chunks, n_rows, any(one.weighted for one in found), labels)

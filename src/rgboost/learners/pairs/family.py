@@ -53,29 +53,47 @@ class Pairs(LearnerFamily):
 
     Parameters
     ----------
-    pairs : "all" or a list of pairs of features, by name or index.
+    pairs
+        "all" or a list of pairs of features, by name or index.
     stumps : bool
         Whether every feature by itself is among the groups, too.
     max_bins : int
         Bins per feature, from 2 to 255. A pair has a table of the square of that.
-    binning, categorical, min_frequency, max_categories : as in `Stumps`.
+    binning, categorical, min_frequency, max_categories
+        As in `Stumps`.
     min_weight_fraction_leaf : float
         A quadrant that has a smaller share of the weight stays at zero.
     smooth : bool
         Sums of rare categories are drawn towards zero, see `rgboost.learners.credibility`.
     interaction_constraints : list of sets of features, or None
         Features that may act together.
-    constraints : as ``monotone_constraints`` of the estimators, or None.
+    constraints
+        As ``monotone_constraints`` of the estimators, or None.
     search_rows : int or None
         The best weak-learner of J is looked for on so many rows, others at every iteration; its
         values are those of all rows. None: on all rows.
     search_cuts : int or None
         The best weak-learner of J is looked for among so many evenly spaced cuts of a number,
         others at every iteration. None: among all.
-    cuts : bins that somebody made before, or None.
-    binned : the training rows in finer bins, or None; thresholds of ``cuts`` are among theirs.
+    cuts
+        Bins that somebody made before, or None.
+    binned
+        The training rows in finer bins, or None; thresholds of ``cuts`` are among theirs.
 
+    Notes
+    -----
     Ties go to the pair that comes first, then to the smaller thresholds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.learners import Pairs
+    >>> X = np.random.default_rng(0).normal(size=(500, 3))
+    >>> y = X[:, 0] * X[:, 1]
+    >>> model = RGBMRegressor(learner=Pairs(max_bins=16), max_iter=200, random_state=0).fit(X, y)
+    >>> model.term_names_[-3:]
+    ['x0 x x1', 'x0 x x2', 'x1 x x2']
     """
 
     pairs: Any = "all"
@@ -163,8 +181,8 @@ class Pairs(LearnerFamily):
         layout = Layout.make(arrays.offsets, by_column)
         cells = 2.0 * X.shape[0] * len(columns)
         return PreparedPairs(
-            arrays, layout, cells, cuts, columns, axes, n_features, self.search_cuts,
-            self.search_rows,
+            arrays, layout, cells, cuts, columns, axes, n_features,
+            self.min_weight_fraction_leaf, self.search_cuts, self.search_rows,
         )  # fmt: skip
 
     def _columns(self, n_features: int, names: Any) -> Columns:
@@ -274,6 +292,8 @@ class PreparedPairs(Prepared):
     columns_: Columns
     axes: NDArray[np.int64]
     n_features: int
+    least_share: float
+    """Of the weight of all rows, that a quadrant has at least."""
     search_cuts: int | None
     search_rows: int | None
     _weights: dict[int, Vector] = field(default_factory=dict, repr=False)
@@ -332,6 +352,23 @@ class PreparedPairs(Prepared):
 
     def model(self, path: Path, intercept: Any) -> Any:
         return add_path(empty_model(self.n_features, intercept), self, path)
+
+    def weighed_cells(self, cells: Vector, usual: float) -> PreparedPairs:
+        """The same of rows with these weights in the cells of all columns, one after the other;
+        ``usual`` is that of a usual row."""
+        arrays = self.arrays
+        row_weight = usual if arrays.row_weight else 0.0
+        start, shapes = arrays.cell_start, arrays.n_values + 1
+        shapes = np.append(shapes, 1)[arrays.pairs]
+        tables = [cells[start[k] : start[k + 1]].reshape(shape) for k, shape in enumerate(shapes)]
+        total = float(tables[0].sum())
+        arrays = arrays._replace(
+            total_weight=total,
+            lightest=self.least_share * total,
+            row_weight=row_weight,
+            few=few_categories(total, row_weight) if row_weight else np.inf,
+        )
+        return replace(self, arrays=arrays, _weights=dict(enumerate(tables)))
 
     def cell_weights(self, k: int) -> Vector:
         """Weights of the training rows in the cells of column k."""

@@ -72,9 +72,19 @@ class Stumps(LearnerFamily):
         Bins are made as those of rows with missing values also where none is missing: rows to come
         may lack some. The weak-learners are the same.
 
+    Notes
+    -----
     Dense matrices and sparse ones (without making them dense) are accepted. Ties between stumps
     go to the smaller feature, then to the smaller threshold. NaN is a missing value: see
     `rgboost.learners.stumps.mixed_splits`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.learners import Stumps
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> Stumps(max_bins=8).prepare(X).layout.n_learners
+    21
     """
 
     leaves: Literal["free", "signed"] = "free"

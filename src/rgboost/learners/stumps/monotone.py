@@ -51,6 +51,17 @@ class Monotone(LearnerFamily):
     ``constraints`` is a dict from names or indices of features, or a sequence with an entry for
     each feature. The value of missing entries is free; a categorical feature cannot be
     constrained. Steps are along the weak-learner: the constant step or line search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.learners import Monotone, Stumps
+    >>> X = np.linspace(0, 1, 100)[:, None]
+    >>> rising = Monotone(Stumps(max_bins=16), {0: 1})
+    >>> model = RGBMRegressor(learner=rising, max_iter=50).fit(X, np.sin(6 * X[:, 0]))
+    >>> bool((np.diff(model.predict(X)) >= 0).all())
+    True
     """
 
     stumps: Stumps
@@ -80,7 +91,24 @@ class Monotone(LearnerFamily):
 
 
 def constrained(family: LearnerFamily, constraints: Any) -> LearnerFamily:
-    """A family under monotone constraints, or an error if it knows none."""
+    """A family under monotone constraints, or an error if it knows none.
+
+    Parameters
+    ----------
+    family : LearnerFamily
+    constraints : dict or sequence of {-1, 0, 1}
+        As ``monotone_constraints`` of the estimators.
+
+    Returns
+    -------
+    LearnerFamily
+
+    Examples
+    --------
+    >>> from rgboost.learners import Stumps, constrained
+    >>> constrained(Stumps(), {"income": 1}).constraints
+    {'income': 1}
+    """
     if isinstance(family, Stumps):
         return Monotone(family, constraints)
     return family.constrained(constraints)

@@ -70,14 +70,30 @@ class Trees(LearnerFamily):
         is for the estimators, whose plan tells what it is.
     max_bins : int
         Bins per feature, from 2 to 255.
-    binning, categorical, smooth, min_frequency, max_categories : as in `Stumps`.
+    binning, categorical, smooth, min_frequency, max_categories
+        As in `Stumps`.
     interaction_constraints : list of sets of features, or None
         Features that may act together, which is: be split on the way to the same leaf.
-    constraints : as ``monotone_constraints`` of the estimators, or None.
+    constraints
+        As ``monotone_constraints`` of the estimators, or None.
 
+    Notes
+    -----
     Missing values go to the side of each split that gains more; where a leaf had none, with its
     heavier part, and so do categories that it had not. Ties go to the first feature, then to the
     smaller threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.learners import Trees
+    >>> X = np.random.default_rng(0).normal(size=(500, 3))
+    >>> y = X[:, 0] * X[:, 1]
+    >>> trees = Trees(max_leaf_nodes=8, min_samples_leaf=10)
+    >>> model = RGBMRegressor(learner=trees, max_iter=100, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
     """
 
     max_leaf_nodes: int = 31

@@ -37,6 +37,20 @@ def orthogonal_angle(norm: StructuredNorm) -> float:
     a constant vector on S; the best S of size i holds the i largest groups.
 
     The same number is the largest kappa with ||a||_F >= kappa ||a||_2 for all a in R^K.
+
+    Parameters
+    ----------
+    norm : StructuredNorm
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from rgboost.theory import infinity_norm, orthogonal_angle
+    >>> round(orthogonal_angle(infinity_norm(25)), 6)
+    0.2
     """
     counts = np.cumsum(np.sort(norm.sizes)[::-1])
     return float((norm.cumulative / np.sqrt(counts)).min())
@@ -77,6 +91,23 @@ def random_learners_angle(p: int, t: int) -> float:
     h and rho increase, so the increments of h increase: h is convex. And w, with w(0) = 0, is
     concave. So h - w is convex and 0 at i = 0: once positive it stays positive. (Where
     gamma_{i+1} = 0, h is infinite and the sequence falls.)
+
+    Parameters
+    ----------
+    p : int
+        The number of weak-learners.
+    t : int
+        The size of the subset.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from rgboost.theory import random_learners_angle
+    >>> random_learners_angle(25, 5), random_learners_angle(25, 1)
+    (0.2, 0.04)
     """
     p = check_count(p, "p", at_least=1, remedy="pass the number of weak-learners, at least 1")
     t = check_count(t, "t", at_least=1, at_most=p, remedy=f"pass a subset size from 1 to p={p}")
@@ -88,6 +119,21 @@ def binary_angle(p: int) -> float:
 
     .. math:: \Theta_\infty
               = \Big(\sum_{i=1}^p (\sqrt i - \sqrt{i-1})^2\Big)^{-1/2} \propto 1/\sqrt{\ln p}.
+
+    Parameters
+    ----------
+    p : int
+        The number of samples.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from rgboost.theory import binary_angle
+    >>> round(binary_angle(4), 4)
+    0.8625
     """
     return float(1.0 / np.linalg.norm(_binary_weights(p)))
 
@@ -109,6 +155,21 @@ def binary_basis(p: int) -> Floats:
 
     The paper counts 3^p weak-learners. The zero vector among them cannot be normalised, and of
     the others b and -b are the same weak-learner.
+
+    Parameters
+    ----------
+    p : int
+        The number of samples, up to 12.
+
+    Returns
+    -------
+    ndarray of shape (p, (3^p - 1)/2)
+
+    Examples
+    --------
+    >>> from rgboost.theory import binary_basis
+    >>> binary_basis(3).shape
+    (3, 13)
     """
     p = check_count(p, "p", at_least=1, at_most=12, remedy="pass a number of samples up to 12")
     patterns = np.array(list(product((-1.0, 0.0, 1.0), repeat=p)))

@@ -32,6 +32,15 @@ class MinimalCosineAngle:
     witness : ndarray of shape (n,)
         A unit vector c in Range(B) with ||B'c||_F = upper (B with unit columns; with weights,
         inner products and lengths are weighted).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rgboost.selection import AllLearners
+    >>> from rgboost.theory import minimal_cosine_angle
+    >>> found = minimal_cosine_angle(np.eye(4), AllLearners())
+    >>> found.exact
+    True
     """
 
     lower: float
@@ -43,7 +52,7 @@ class MinimalCosineAngle:
     @property
     def exact(self) -> bool:
         """Whether both ends agree to eight digits."""
-        return self.upper - self.lower <= 1e-8 * self.upper
+        return bool(self.upper - self.lower <= 1e-8 * self.upper)
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,21 +37,43 @@ class Certificate:
 
     Attributes
     ----------
-    loss : mean (weighted) training loss of the model.
-    gap : upper bound of how much smaller the mean loss of a combination of weak-learners can be.
-    lower_bound : loss - gap.
-    relative_gap : gap / loss.
-    decrease : lower bound of the gap: the mean loss of other scores in the range was seen to be
-        smaller by this much. ``gap / decrease`` tells how tight the certificate is.
-    radius : inf, or the bound holds against all models whose functions differ from this one's by
-        at most ``radius`` in all: the sum over the features of the root mean squares of the
-        changes (in units of the score; for a dictionary, the sum over its columns).
-    residual_projection_error : how far the dual vector is from orthogonal: the largest root mean
-        square of its projection onto a feature. At rounding level the radius is inf.
-    method : "factor" (Gram matrix), "conjugate gradients", or "nothing to add".
-    steps : Newton's steps.
-    products : products with the weak-learners and their transpose, in pairs.
-    seconds : time that it took.
+    loss
+        Mean (weighted) training loss of the model.
+    gap
+        Upper bound of how much smaller the mean loss of a combination of weak-learners can be.
+    lower_bound
+        loss - gap.
+    relative_gap
+        gap / loss.
+    decrease
+        Lower bound of the gap: the mean loss of other scores in the range was seen to be smaller by
+        this much. ``gap / decrease`` tells how tight the certificate is.
+    radius
+        Inf, or the bound holds against all models whose functions differ from this one's by at most
+        ``radius`` in all: the sum over the features of the root mean squares of the changes (in
+        units of the score; for a dictionary, the sum over its columns).
+    residual_projection_error
+        How far the dual vector is from orthogonal: the largest root mean square of its projection
+        onto a feature. At rounding level the radius is inf.
+    method
+        "factor" (Gram matrix), "conjugate gradients", or "nothing to add".
+    steps
+        Newton's steps.
+    products
+        Products with the weak-learners and their transpose, in pairs.
+    seconds
+        Time that it took.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
+    >>> from rgboost.theory import certificate
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RGBMRegressor(max_bins=8, max_iter=500, random_state=0).fit(X, y)
+    >>> found = certificate(model, X, y)
+    >>> bool(found.lower_bound <= found.loss), bool(found.relative_gap < 0.05)
+    (True, True)
     """
 
     loss: float
@@ -93,9 +115,12 @@ def certificate(
 
     Parameters
     ----------
-    fitted : outcome of `rgboost.boost`, or a fitted RGBMRegressor or RGBMClassifier.
-    X, y, sample_weight : the training rows. An outcome of `boost` has its own bins: X is not read.
-    loss : the loss, for an outcome of `boost`.
+    fitted
+        Outcome of `rgboost.boost`, or a fitted RGBMRegressor or RGBMClassifier.
+    X, y, sample_weight
+        The training rows. An outcome of `boost` has its own bins: X is not read.
+    loss
+        The loss, for an outcome of `boost`.
     radius : float, optional
         See `Certificate`. Smaller is cheaper; ``math.inf`` asks for a bound against every
         combination of weak-learners. Default: that, if it is within ``max_products``, and
@@ -111,7 +136,8 @@ def certificate(
     max_products : float, optional
         Budget of conjugate gradients, in passes over the data there and back. Default: 20, or 300
         if the radius is inf.
-    n_jobs : threads; None for all that the process may use.
+    n_jobs
+        Threads; None for all that the process may use.
 
     Returns
     -------

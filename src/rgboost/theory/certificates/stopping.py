@@ -28,18 +28,32 @@ class StopAtGap:
 
     Attributes
     ----------
-    iterations : the iterations at which certificates were made.
-    certificates : those certificates; ``trace.train_loss[iterations]`` are their losses. They are
-        in ``trace.certificates``, too.
-    stopped : whether the gap was reached.
-    lower_bound : the best lower bound so far that holds for every combination of weak-learners.
+    iterations
+        The iterations at which certificates were made.
+    certificates
+        Those certificates; ``trace.train_loss[iterations]`` are their losses. They are in
+        ``trace.certificates``, too.
+    stopped
+        Whether the gap was reached.
+    lower_bound
+        The best lower bound so far that holds for every combination of weak-learners.
 
     Examples
     --------
-    ::
-
-        boosted = boost(X, y, ..., n_iter=100_000, callbacks=[StopAtGap(1e-3)])
-        plot([(m, found.gap) for m, found in boosted.trace.certificates])
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import Stumps, boost
+    >>> from rgboost.losses import Squared
+    >>> from rgboost.selection import AllLearners
+    >>> from rgboost.steps import ConstantStep
+    >>> from rgboost.theory import StopAtGap
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> enough = StopAtGap(0.05, relative=True)
+    >>> boosted = boost(
+    ...     X, y, loss=Squared(), learner=Stumps(max_bins=8), selection=AllLearners(),
+    ...     step=ConstantStep(), n_iter=100_000, callbacks=[enough],
+    ... )
+    >>> enough.stopped, len(boosted.trace) < 100_000
+    (True, True)
     """
 
     needs_one_run = True

@@ -119,6 +119,11 @@ def training_of(
         raise ValueError(
             "certificates are for models with one score a row; this one has more than two classes."
         )
+    if hasattr(fitted, "edits_"):
+        raise ValueError(
+            "certificates say what boosting can still gain, and this model was edited; ask for "
+            "that of the model before the edits."
+        )
     model = getattr(fitted, "model_", getattr(fitted, "model", None))
     if getattr(getattr(model, "wide", None), "pairs", None) is not None:
         raise ValueError(

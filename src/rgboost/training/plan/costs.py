@@ -60,7 +60,7 @@ def gram_budget(facts: Facts, *, frugal: bool) -> int:
 
 def gram_bytes_of(n_rows: int, weighted: bool) -> int:
     """Bytes of a Gram entry: counts of rows are exact as integers."""
-    if weighted:
+    if weighted or n_rows > np.iinfo(np.uint32).max:
         return 8
     return 2 if n_rows <= np.iinfo(np.uint16).max else 4
 

@@ -20,6 +20,9 @@ from .rules import Case, Open, decide, quadratic_obstacle
 BYTES_OF_TREE_ROW = 64
 """Of a row in a run of trees: labels, scores, residuals, lists of rows."""
 
+MOST_CURVED_ROWS = 1 << 30
+"""Every row adds at least one unit of curvature."""
+
 SUM = 1e-9
 """Seconds of an iteration of the mean by statistics, for each of the sums."""
 
@@ -112,7 +115,8 @@ class Mean:
     def quadratic_obstacle(self) -> str | None:
         case = self.case
         loss, in_pieces = case.facts.loss, case.facts.in_pieces
-        return quadratic_obstacle(loss, case.step, case.rate, case.engine, in_pieces)
+        obstacle = quadratic_obstacle(loss, case.step, case.rate, case.engine, in_pieces)
+        return obstacle or too_many_rows(case.facts)
 
     def gram_obstacle(self, work: Work) -> str | None:
         """Why Gram matrices of all folds do not do."""
@@ -294,8 +298,15 @@ def stumps_obstacle(case: Case, work: Work | None) -> str | None:
 
 def one_quadratic_obstacle(case: Case, work: Work | None) -> str | None:
     """Why one run cannot go on quadratic models."""
-    obstacle = loss_obstacle(case.facts.loss, case.step, case.rate)
+    obstacle = loss_obstacle(case.facts.loss, case.step, case.rate) or too_many_rows(case.facts)
     return stumps_obstacle(case, work) if obstacle is None else obstacle
+
+
+def too_many_rows(facts: Facts) -> str | None:
+    """Why there are no sums of curvature, which are whole numbers of 32 bits."""
+    if facts.rows < MOST_CURVED_ROWS:
+        return None
+    return f"quadratic models are of fewer than {MOST_CURVED_ROWS:,} rows"
 
 
 def statistics_obstacle(
@@ -319,9 +330,9 @@ def _check_pieces(engine: str, obstacle: str | None) -> None:
     """Rows that are read piece by piece have no other engine."""
     if obstacle is not None:
         raise ValueError(
-            f"Chunks have engine={engine!r} here, and it cannot do this: {obstacle}. Change that, "
-            "give more gram_memory or fewer bins (max_bins) if they do not fit, or give fit rows "
-            "in memory."
+            f"Rows that are read piece by piece have engine={engine!r} here, and it cannot do "
+            f"this: {obstacle}. Change that, give more gram_memory or fewer bins (max_bins) if "
+            "they do not fit, or give fit rows in memory."
         )
 
 

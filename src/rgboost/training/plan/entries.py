@@ -11,6 +11,7 @@ from ..._core.team import check_n_jobs
 from ...learners import LearnerFamily
 from ...selection import AllLearners, RandomThresholds
 from . import rules
+from .cluster import about_cluster
 from .facts import Facts
 from .report import NO_EFFECT, Entry, Plan, Way
 from .rules import Case, decide
@@ -20,7 +21,7 @@ ORDER = (
     "monotone_constraints", "interactions", "interaction_constraints", "selection", "subset_size",
     "groups", "feature_weights",
     "always_features", "step", "learning_rate", "max_iter", "early_stopping", "cv", "ensemble",
-    "validation_fraction", "n_iter_no_change", "tol", "engine", "gram_memory", "n_jobs",
+    "bags", "validation_fraction", "n_iter_no_change", "tol", "engine", "gram_memory", "n_jobs",
     "random_state", "warm_start",
 )  # fmt: skip
 """Parameters as a plan shows them; others say nothing about the model."""
@@ -97,6 +98,9 @@ def _about_pieces(case: Case, plan: Plan) -> Iterator[Entry]:
         why = "thresholds follow from all rows"
     source = "given" if facts.sample_given else "auto"
     yield Entry("sample_rows", min(facts.sample_rows, facts.rows), source, why)
+    if facts.partitions is not None:
+        yield from about_cluster(case, plan)
+        return
     times = len(plan.ways) + (plan.cv_engine is not None)
     yield Entry(
         "passes over the rows", 1 + times, "auto",

@@ -194,6 +194,8 @@ class Facts:
     """Of rows that are read piece by piece, how many were looked at one by one, as a sample. None:
     rows are in memory."""
     sample_given: bool = False
+    partitions: tuple[int, ...] | None = None
+    """Rows of each partition, where rows are on a cluster."""
     memory: int = 1 << 30
     """Bytes that a fit may add."""
 
@@ -222,8 +224,15 @@ class Facts:
 
     @property
     def rows_at_once(self) -> int:
-        """How many rows are in memory at once."""
+        """How many rows are in memory at once; of a cluster, none are in that of the client."""
+        if self.partitions is not None:
+            return 0
         return min(self.rows, block_rows(self.features)) if self.in_pieces else self.rows
+
+    @property
+    def rows_shown(self) -> int:
+        """How many rows are looked at one by one."""
+        return self.rows if self.sample_rows is None else min(self.rows, self.sample_rows)
 
     @property
     def mixed(self) -> bool:

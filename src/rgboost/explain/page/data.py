@@ -1,23 +1,17 @@
-"""A model as one HTML file that needs nothing else, neither files nor a network."""
+"""What the page about a model shows, as plain values."""
 
 from __future__ import annotations
 
-import html
-import json
 import math
-import os
 from collections.abc import Iterable
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from .._core.atomic import write_atomically
-from .global_explanation import GlobalExplanation
-from .pair_function import PairAxis, PairFunction, mean_in_bins
-from .shape_function import ShapeFunction
+from ..global_explanation import GlobalExplanation
+from ..pair_function import PairAxis, PairFunction, mean_in_bins
+from ..shape_function import ShapeFunction
 
 CURVE_POINTS = 400
 """A learning curve is drawn through at most so many iterations."""
@@ -34,42 +28,13 @@ _SHADES = 5000
 _DIGITS = 6
 
 
-def write_page(estimator: Any, path: str | os.PathLike[str], *, title: str | None = None) -> None:
-    """Write a page about a fitted model: importances, learning curve, shape functions, pairs.
-
-    The page is one file: it works offline and loads nothing. Terms can be searched; pictures
-    are drawn when they come into view, so that models of thousands of features open at once.
-
-    Parameters
-    ----------
-    estimator : a fitted `RGBMRegressor` or `RGBMClassifier` with stumps.
-    path : where to write; a file that is there is replaced.
-    title : heading of the page; by default the name of the estimator.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from sklearn.datasets import load_diabetes
-    >>> from rgboost import RGBMRegressor
-    >>> from rgboost.explain.page import write_page
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = RGBMRegressor(max_iter=50, random_state=0).fit(X, y)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_page(model, os.path.join(folder, "model.html"), title="Diabetes")
-    """
-    check_is_fitted(estimator)
-    text = files("rgboost.explain").joinpath("page.html").read_text(encoding="utf-8")
-    head = type(estimator).__name__ if title is None else title
-    # The data last: a name of a feature may look like a placeholder.
-    text = text.replace("{{title}}", html.escape(head)).replace("{{data}}", _script_json(estimator))
-    write_atomically(path, [text.encode(errors="replace")])
-
-
 def page_data(estimator: Any) -> dict[str, Any]:
     """What the page shows, as plain values."""
     explanation = estimator.explain_global().centered()
     shares = dict(zip(map(id, explanation.terms), explanation.term_importances, strict=True))
     pairs = explanation.pairs[:PAIRS_MOST]
+    history = getattr(estimator, "edits_", None)
+    before = None if history is None else estimator.unedited().explain_global().centered()
     facts = {
         "estimator": type(estimator).__name__,
         "loss": repr(estimator.loss_),
@@ -93,7 +58,9 @@ def page_data(estimator: Any) -> dict[str, Any]:
     if scale.label is not None:
         facts["positive class"] = str(scale.label)
     what = str(scale) if several is None else f"{scale} of each class"
+    bands = {term.band.text for term in explanation.terms if term.band is not None}
     return {
+        "band": "; ".join(sorted(bands)) or None,
         "formula": f"{what} = {', '.join(f'{value:.6g}' for value in start)} (the mean"
         f"{'' if several is None else ' of each class'}) + the sum of the shape functions"
         f"{' and of the pairs' if explanation.pairs else ''}",
@@ -101,33 +68,69 @@ def page_data(estimator: Any) -> dict[str, Any]:
         "classes": None if several is None else [str(label) for label in several],
         "facts": list(facts.items()),
         "curve": _curve(estimator.trace_, more),
-        "features": [_feature(s, shares[id(s)]) for s in explanation.by_importance()],
+        "edited": [] if history is None else history.lines(),
+        "features": [_feature(s, shares[id(s)], before) for s in explanation.by_importance()],
         "pairs": [_pair(pair, explanation, shares[id(pair)]) for pair in pairs],
         "left_out_pairs": len(explanation.pairs) - len(pairs),
-        "left_out_share": _rounded(sum(shares[id(p)] for p in explanation.pairs[PAIRS_MOST:])),
+        "left_out_share": rounded(sum(shares[id(p)] for p in explanation.pairs[PAIRS_MOST:])),
         "unused": len(explanation.names) - len(explanation),
     }
 
 
-def _feature(shape: ShapeFunction, importance: float) -> dict[str, Any]:
-    """A function; ``values`` has a list for each class (one if there are not more than two)."""
+def _changed(
+    shape: ShapeFunction, before: GlobalExplanation | None, kept: NDArray[np.int64]
+) -> dict[str, Any] | None:
+    """The function as it was before edits, if they changed it; of the categories that are drawn."""
+    if before is None:
+        return None
+    old, tail = before[shape.feature], np.shape(before.intercept)
+    values, missing = old.values, np.broadcast_to(old.missing, tail)
+    if shape.codes is not None:
+        values = np.broadcast_to(old.at(shape.codes), (len(shape.values), *tail))
+    same = np.array_equal(old.cuts, shape.cuts) and np.allclose(
+        [*values.ravel(), *missing.ravel()],
+        [*shape.values.ravel(), *np.ravel(shape.missing)],
+        rtol=1e-9,
+        atol=1e-9 * float(np.abs(shape.values).max(initial=0.0)),
+    )
+    if same:
+        return None
+    drawn = values if shape.codes is None else values[kept]
+    return {
+        "cuts": rounded_list(old.cuts),
+        "values": [rounded_list(one) for one in np.atleast_2d(drawn.T)],
+        "missing": rounded_list(missing.ravel()),
+    }
+
+
+def _feature(
+    shape: ShapeFunction, importance: float, before: GlobalExplanation | None
+) -> dict[str, Any]:
+    """A function; ``values`` has a list for each class (one if there are not more than two),
+    ``off`` how far its band reaches to either side."""
     kept = np.arange(len(shape.values))
     if shape.categories is not None:
         kept = np.sort(np.argsort(-shape.weights, kind="stable")[:CATEGORIES_MOST])
+    off = None if shape.band is None else 0.5 * (shape.band.high - shape.band.low)
     return {
         "name": shape.name,
         "feature": shape.feature,
-        "importance": _rounded(importance),
-        "range": _list(shape.plot_range),
-        "cuts": _list(shape.cuts),
-        "values": [_list(one) for one in np.atleast_2d(shape.values[kept].T)],
-        "weights": _list(shape.weights[kept]),
-        "missing": _list(np.atleast_1d(shape.missing)) if shape.missing_weight > 0 else None,
-        "missing_weight": _rounded(shape.missing_weight),
-        "categories": None if shape.categories is None else _texts(shape.categories[kept]),
+        "importance": rounded(importance),
+        "range": rounded_list(shape.plot_range),
+        "cuts": rounded_list(shape.cuts),
+        "kept": kept.tolist() if shape.categories is not None else None,
+        "n_bins": len(shape.values),
+        "values": [rounded_list(one) for one in np.atleast_2d(shape.values[kept].T)],
+        "off": None if off is None else [rounded_list(one) for one in np.atleast_2d(off[kept].T)],
+        "missing_off": None if off is None else rounded_list(np.atleast_1d(off[-1])),
+        "weights": rounded_list(shape.weights[kept]),
+        "missing": rounded_list(np.atleast_1d(shape.missing)) if shape.missing_weight > 0 else None,
+        "missing_weight": rounded(shape.missing_weight),
+        "categories": None if shape.categories is None else texts(shape.categories[kept]),
         "left_out": len(shape.values) - len(kept),
-        "cells": _list(shape.density_edges),
-        "density": _list(shape.density),
+        "before": _changed(shape, before, kept),
+        "cells": rounded_list(shape.density_edges),
+        "density": rounded_list(shape.density),
     }
 
 
@@ -143,15 +146,21 @@ def _pair(pair: PairFunction, explanation: GlobalExplanation, importance: float)
     drawn = pair.values[cells].reshape(len(bins[0]) * len(bins[1]), -1).T
     most = float(np.abs(drawn[np.isfinite(drawn)]).max(initial=0.0))
     unit = most / _SHADES or 1.0
+    off = None
+    if pair.band is not None:
+        wide = 0.5 * (pair.band.high - pair.band.low)[cells].reshape(drawn.shape[1], -1).T
+        off = [[_whole(value / unit) for value in one] for one in wide]
     return {
         "name": pair.name,
-        "importance": _rounded(importance),
+        "importance": rounded(importance),
         "axes": list(axes),
         "unit": unit,
         "values": [[_whole(value / unit) for value in one] for one in drawn],
-        "weights": _list(pair.weights[cells].ravel()),
+        "off": off,
+        "weights": rounded_list(pair.weights[cells].ravel()),
         "most": [
-            _list((p if c is None else p.of_class(c)).most for p in (pair, whole)) for c in labels
+            rounded_list((p if c is None else p.of_class(c)).most for p in (pair, whole))
+            for c in labels
         ],
     }
 
@@ -165,14 +174,16 @@ def _pair_axis(axis: PairAxis, curve: ShapeFunction) -> tuple[dict[str, Any], ND
         kept = np.sort(np.argsort(-axis.weights[:-1], kind="stable")[:CATEGORIES_MOST])
     shown: dict[str, Any] = {
         "name": axis.name,
-        "range": _list(axis.plot_range),
-        "cuts": _list(axis.cuts),
-        "categories": None if axis.categories is None else _texts(axis.categories[kept]),
+        "range": rounded_list(axis.plot_range),
+        "cuts": rounded_list(axis.cuts),
+        "categories": None if axis.categories is None else texts(axis.categories[kept]),
         "missing": axis.has_missing,
         "left_out": last - len(kept),
     }
     drawn = np.append(kept, last) if axis.has_missing else kept
-    shown["curve"] = [_list(one) for one in np.atleast_2d(mean_in_bins(curve, axis)[drawn].T)]
+    shown["curve"] = [
+        rounded_list(one) for one in np.atleast_2d(mean_in_bins(curve, axis)[drawn].T)
+    ]
     return shown, drawn
 
 
@@ -187,8 +198,8 @@ def _curve(trace: Any, more: Any = None) -> dict[str, Any]:
     held = trace.validation_loss
     found: dict[str, Any] = {
         "iteration": trace.iteration[at].tolist(),
-        "train": _list(trace.train_loss[at]),
-        "validation": None if held is None else _list(held[at]),
+        "train": rounded_list(trace.train_loss[at]),
+        "validation": None if held is None else rounded_list(held[at]),
         "pairs_from": None,
     }
     if more is not None:
@@ -201,21 +212,15 @@ def _curve(trace: Any, more: Any = None) -> dict[str, Any]:
     return found
 
 
-def _texts(labels: Iterable[Any]) -> list[str]:
+def texts(labels: Iterable[Any]) -> list[str]:
     return [f"{label:g}" if isinstance(label, float) else str(label) for label in labels]
 
 
-def _list(values: Iterable[float]) -> list[float | None]:
-    return [_rounded(value) for value in values]
+def rounded_list(values: Iterable[float]) -> list[float | None]:
+    return [rounded(value) for value in values]
 
 
-def _rounded(value: float) -> float | None:
+def rounded(value: float) -> float | None:
     """None for what JSON has no word for, such as an infinite loss."""
     shown = float(f"{value:.{_DIGITS}g}")
     return shown if math.isfinite(shown) else None
-
-
-def _script_json(estimator: Any) -> str:
-    """JSON that cannot end the script element which holds it."""
-    text = json.dumps(page_data(estimator), separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

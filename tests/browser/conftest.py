@@ -1,0 +1,197 @@
+"""Pages in a real browser: Chromium, driven by Selenium. ``make browser`` installs both."""
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+    "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--hide-scrollbars",
+)  # fmt: skip
+WIDE, TALL = 1280, 900
+PATIENCE = 20.0
+"""Seconds that a busy machine may take."""
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory):
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service
+
+    options = ChromeOptions()
+    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome")
+    for flag in [*FLAGS, f"--window-size={WIDE},{TALL}"]:
+        options.add_argument(flag)
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = Chrome(options, Service(shutil.which("chromedriver")))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def open_page(driver, tmp_path):
+    """Open a file as a page. Whatever a page told the console is a fault."""
+    opened = []
+
+    def open_file(path, width=WIDE, **media):
+        page = Page(driver, tmp_path)
+        page.show_as(width, **media)
+        driver.get(Path(path).as_uri())
+        opened.append(page)
+        return page
+
+    yield open_file
+    told = [entry["message"] for entry in driver.get_log("browser")] if opened else []
+    assert told == []
+
+
+class Page:
+    """What a person does with a page."""
+
+    def __init__(self, driver, folder):
+        self.driver = driver
+        self.downloads = folder / "downloads"
+        driver.execute_cdp_cmd(
+            "Browser.setDownloadBehavior",
+            {"behavior": "allow", "downloadPath": str(self.downloads)},
+        )
+
+    def show_as(self, width, scheme="light", medium=""):
+        metrics = {"width": width, "height": TALL, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        wanted = {"media": medium, "features": features}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", wanted)
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def all(self, css):
+        return self.driver.find_elements("css selector", css)
+
+    def one(self, css):
+        (found,) = self.all(css)
+        return found
+
+    def text(self, css):
+        return self.one(css).text
+
+    def wait(self, what):
+        """What a function gives as soon as it is true."""
+        end = time.monotonic() + PATIENCE
+        while not (found := what()):
+            assert time.monotonic() < end, "it never came true"
+            time.sleep(0.02)
+        return found
+
+    # What-if.
+
+    def field(self, name):
+        """The field of a feature, in view."""
+        place = self.run("return data.inputs.findIndex(one => one.name === arguments[0])", name)
+        assert place >= 0, name
+        return self.run("fields[arguments[0]].closest('details')?.setAttribute('open', '');"
+                        "fields[arguments[0]].scrollIntoView({block: 'center'});"
+                        "return fields[arguments[0]]", place)  # fmt: skip
+
+    def enter(self, name, text):
+        """Type into a field, as a person does."""
+        field = self.field(name)
+        field.clear()
+        field.send_keys(text)
+
+    def choose(self, name, text):
+        from selenium.webdriver.support.select import Select
+
+        Select(self.field(name)).select_by_visible_text(text)
+
+    def set(self, values):
+        """Values of all fields at once, with the event that typing makes; None is missing."""
+        self.run("""for (const [name, value] of Object.entries(arguments[0])) {
+              const place = data.inputs.findIndex(one => one.name === name);
+              if (place < 0) continue;
+              const {labels} = data.inputs[place], known = labels && labels.indexOf(value);
+              fields[place].value = value === null ? "" : !labels ? value
+                : known < 0 ? labels.length : known;
+              fields[place].dispatchEvent(new Event("input"));
+            }""", values)  # fmt: skip
+
+    def prediction(self):
+        return json.loads(self.one("#prediction").get_attribute("data-value"))
+
+    # Curves.
+
+    def card(self, name):
+        """The drawing of a term, in view."""
+        place = self.run("return cards.findIndex(one => one.shape.name === arguments[0])", name)
+        assert place >= 0, name
+        self.run("cards[arguments[0]].card.scrollIntoView({block: 'center'})", place)
+        self.wait(lambda: self.run("return cards[arguments[0]].drawn", place))
+        return self.run("return cards[arguments[0]].plot", place)
+
+    def point(self, plot, x, y):
+        """A place in the window, by the units of a drawing (360 wide)."""
+        left, top, wide = self.run(
+            """const at = arguments[0].querySelector("svg, canvas").getBoundingClientRect();
+            return [at.left, at.top, at.width]""",
+            plot,
+        )
+        return left + x * wide / 360, top + y * wide / 360
+
+    def mouse(self, *moves):
+        """Moves to points of the window; "down" and "up" press and release."""
+        from selenium.webdriver.common.action_chains import ActionChains
+        from selenium.webdriver.common.actions.action_builder import ActionBuilder
+
+        actions = ActionBuilder(self.driver, duration=10)
+        for move in moves:
+            if move == "down":
+                actions.pointer_action.pointer_down()
+            elif move == "up":
+                actions.pointer_action.pointer_up()
+            else:
+                actions.pointer_action.move_to_location(*(round(v) for v in move))
+        ActionChains(self.driver).pause(0).perform()
+        actions.perform()
+
+    def drag(self, plot, start, *stops):
+        points = [self.point(plot, *stop) for stop in (start, *stops)]
+        self.mouse(points[0], "down", *points[1:], "up")
+
+    def keys(self, *keys):
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        chain = ActionChains(self.driver)
+        for key in keys:
+            chain.send_keys(key)
+        chain.perform()
+
+    def press(self, css):
+        button = self.one(css)
+        self.run("arguments[0].scrollIntoView({block: 'center'})", button)
+        button.click()
+
+    def give_reasons(self, text):
+        for field in self.all("#edit_table .reason"):
+            self.run("arguments[0].scrollIntoView({block: 'center'})", field)
+            field.clear()
+            field.send_keys(text)
+
+    def download(self):
+        """What the page downloads."""
+        self.press("#download")
+        (path,) = self.wait(lambda: list(self.downloads.glob("*.json")))
+        return path

@@ -1,0 +1,69 @@
+"""rgboost edit."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rgboost as package
+
+
+@pytest.fixture
+def files(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": rng.normal(size=200), "b": rng.choice(["x", "y"], 200)})
+    model = package.RGBMRegressor(max_iter=20, interactions=0, random_state=0)
+    labels = rows.a + (rows.b == "x")
+    model.fit(rows, labels).save(tmp_path / "model.rgb")
+    rows.assign(y=labels).to_csv(tmp_path / "rows.csv", index=False)
+    editor = model.edit().drop("b", reason="not allowed").flatten("a", (0, 1), reason="few rows")
+    editor.save(tmp_path / "edits.json")
+    return tmp_path, model, editor, rows
+
+
+def test_edits_are_made_stored_and_shown(rgboost, files):
+    folder, _, editor, rows = files
+    new = folder / "new.rgb"
+    done = rgboost("edit", folder / "model.rgb", folder / "edits.json", "--out", new)
+    assert done.code == 0
+    assert done.out.startswith("drop b: not allowed")
+    assert (package.load(new).predict(rows) == editor.model.predict(rows)).all()
+    shown = rgboost("info", new).out
+    assert "edits after the fit\n  drop b: not allowed (model " in shown
+    told = json.loads(rgboost("info", new, "--json").out)
+    assert [edit["do"] for edit in told["edits"]] == ["drop", "flatten"]
+    assert told["checksum"] == package.editing.checksum(editor.model)
+
+
+def test_what_the_edits_cost(rgboost, files):
+    folder, _, editor, rows = files
+    arguments = [folder / "model.rgb", folder / "edits.json", "--out", folder / "new.rgb"]
+    done = rgboost("edit", *arguments, "--data", folder / "rows.csv", "--target", "y", "--json")
+    found = json.loads(done.out)
+    cost = editor.cost(rows, rows.a + (rows.b == "x"))
+    assert found["loss_before"] == pytest.approx(cost.before)
+    assert found["loss_after"] == pytest.approx(cost.after)
+    assert len(found["edits"]) == 2
+
+
+def test_edits_that_do_not_apply(rgboost, files):
+    folder, model, _, _ = files
+    out = folder / "new.rgb"
+    model.edit().drop("a", reason="x").model.save(folder / "other.rgb")
+    done = rgboost("edit", folder / "other.rgb", folder / "edits.json", "--out", out)
+    assert done.code == 3
+    assert "the edits are for another model" in done.err
+    done = rgboost("edit", folder / "model.rgb", folder / "none.json", "--out", out)
+    assert done.code == 3
+    assert "cannot be read" in done.err
+    model.edit().refit_intercept(*_rows(folder), reason="x").save(folder / "edits.json")
+    done = rgboost("edit", folder / "model.rgb", folder / "edits.json", "--out", out)
+    assert done.code == 3
+    assert "--data" in done.err
+    assert not out.exists()
+
+
+def _rows(folder):
+    rows = pd.read_csv(folder / "rows.csv")
+    return rows[["a", "b"]], rows.y

@@ -1,0 +1,1 @@
+"""What readability costs."""

@@ -8,6 +8,7 @@ are refused, not approximated.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -95,7 +96,9 @@ def _shap_trees(model: TreesModel, used: NDArray[np.int64]) -> Any:
 
 def _shap_values(trees: list[dict[str, Any]], values: NDArray[np.float64]) -> NDArray[np.float64]:
     try:
-        from shap import TreeExplainer
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # its plots are behind Matplotlib, and say so
+            from shap import TreeExplainer
     except ImportError as error:
         raise ImportError(
             "explain_local of trees needs the package shap: pip install shap"

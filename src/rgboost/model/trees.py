@@ -262,18 +262,18 @@ def make_nodes(starts, feature, threshold, children, missing_left, which_set, ki
         for k in range(n):
             at = base + k
             node = nodes[at]
-            node.feature, node.threshold = feature[first + k], threshold[first + k]
-            node.missing_left, node.which_set = missing_left[first + k], which_set[first + k]
+            node["feature"], node["threshold"] = feature[first + k], threshold[first + k]
+            node["missing_left"], node["which_set"] = missing_left[first + k], which_set[first + k]
             left, right = children[first + k, 0], children[first + k, 1]
-            node.left = base + (left if left >= 0 else n + ~left)
-            node.right = base + (right if right >= 0 else n + ~right)
-            deep[node.left] = deep[node.right] = deep[at] + 1
+            node["left"] = base + (left if left >= 0 else n + ~left)
+            node["right"] = base + (right if right >= 0 else n + ~right)
+            deep[node["left"]] = deep[node["right"]] = deep[at] + 1
         for q in range(n + 1):
             at = base + n + q
             node = nodes[at]
-            node.threshold, node.which_set, node.missing_left = np.inf, -1, 1
-            node.left = node.right = at
-            node.leaf = first + t + q
+            node["threshold"], node["which_set"], node["missing_left"] = np.inf, -1, 1
+            node["left"] = node["right"] = at
+            node["leaf"] = first + t + q
             depth[t] = max(depth[t], deep[at])
     return nodes, begin, depth
 
@@ -306,7 +306,7 @@ def add_trees(X, forest, first, stop, out):
                 else:
                     go_down(rows, forest.nodes, row, at[:n])
             for place in range(n):
-                i, q = row[place], forest.nodes[at[place]].leaf
+                i, q = row[place], forest.nodes[at[place]]["leaf"]
                 if linear:
                     scores[i, 0] += line_value(lines, q, values[q, 0], z[i])
                     continue
@@ -320,9 +320,9 @@ def go_down(rows, nodes, row, at):
     split."""
     for place in range(at.shape[0]):
         node = nodes[at[place]]
-        x = rows[row[place], node.feature]
-        right = np.int64(x > node.threshold) | (np.int64(x != x) & (1 - node.missing_left))
-        at[place] = node.left + right * (node.right - node.left)
+        x = rows[row[place], node["feature"]]
+        right = np.int64(x > node["threshold"]) | (np.int64(x != x) & (1 - node["missing_left"]))
+        at[place] = node["left"] + right * (node["right"] - node["left"])
 
 
 @kernel()
@@ -330,10 +330,12 @@ def go_down_sets(rows, nodes, sets, row, at):
     """The same where some features are categories, given by their numbers."""
     for place in range(at.shape[0]):
         node = nodes[at[place]]
-        x = rows[row[place], node.feature]
-        if node.which_set >= 0:
+        x = rows[row[place], node["feature"]]
+        if node["which_set"] >= 0:
             code = np.int64(x)
-            right = 1 - np.int64((sets[node.which_set, code // 8] >> (code % 8)) & 1)
+            right = 1 - np.int64((sets[node["which_set"], code // 8] >> (code % 8)) & 1)
         else:
-            right = np.int64(x > node.threshold) | (np.int64(x != x) & (1 - node.missing_left))
-        at[place] = node.left + right * (node.right - node.left)
+            right = np.int64(x > node["threshold"]) | (
+                np.int64(x != x) & (1 - node["missing_left"])
+            )
+        at[place] = node["left"] + right * (node["right"] - node["left"])

@@ -30,7 +30,7 @@ from ..pairs.columns import check_sets
 from ..stumps.monotone import check_constraints, check_ordered
 from .arrays import MOST_BINS, TreeArrays, bins_of, code_rows, is_dense, take_coded
 from .leaf_of import children_of, find_leaves
-from .lines import FIRST, MOST_SLOPES, Table, make_table
+from .lines import FIRST, MOST_SLOPES, BinMeans, bin_means
 from .path import trees_of
 from .search import TreeChoice, TreeSearch
 from .stored import split_type
@@ -207,7 +207,7 @@ class Trees(LearnerFamily):
         cells = 3.0 * (len(coded.codes) + n_rows * int(dense.sum()))  # looks at a row and feature
         table = None
         if self.leaves == "linear":
-            table = make_table(X, bins, cuts, weight)
+            table = bin_means(X, bins, cuts, weight)
         return PreparedTrees(arrays, layout, cells, cuts, n_splits > 0, dense, self, table)
 
     def _check_leaves(self) -> None:
@@ -278,7 +278,7 @@ class PreparedTrees(Prepared):
     useful: NDArray[np.bool_]
     dense: NDArray[np.bool_]
     family: Trees
-    table: Table | None
+    table: BinMeans | None
     """What linear functions in the leaves see of each bin; None if there are none."""
 
     free_leaves = True

@@ -16,11 +16,10 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from sklearn.base import clone
 
 from rgboost import Chunks, RGBMClassifier, RGBMRegressor, load
-from rgboost.dask import DaskRGBMClassifier, DaskRGBMRegressor, statistics
+from rgboost.dask import DaskRGBMClassifier, DaskRGBMRegressor
 from rgboost.data.chunks.sample import random_numbers
 from rgboost.engines.gram import gram_rows, runs
 from rgboost.statistics import chunks as provider
-from rgboost.statistics.base import Models
 from rgboost.training.plan import cluster as plan
 from rgboost.training.plan import costs, engines, rules
 
@@ -37,7 +36,7 @@ from .rows import (
 
 FRAME, Y = labelled_frame()
 SHORT = dict(random_state=0, max_iter=60)
-MEAN = dict(random_state=0, n_iter_no_change=20)
+MEAN = dict(random_state=0, n_iter_no_change=20, interactions=0)
 
 
 @pytest.mark.parametrize("sizes", [(3000,), (1000, 0, 2000), (300,) * 10, (2700, 100, 200)])
@@ -292,21 +291,13 @@ def test_what_runs_can_be_seen(client):
     scheduler.remove_plugin(name=watcher.name)
 
 
-def test_tables_of_pairs(client, monkeypatch):
-    """Sums in the cells of pairs, which no fit of curves asks for: those of all cells are of all
-    rows."""
-    found, kind = [], statistics.ClusterStatistics
-    close = kind.close
-
-    def asked_before(self):
-        models = Models(np.zeros(2), np.zeros((2, (4 * 8))))
-        found.append((self.tables([(0, 1), (2, 3)], models), self.sums(models)))
-        close(self)
-
-    monkeypatch.setattr(kind, "close", asked_before)
-    DaskRGBMRegressor(**SHORT, max_bins=8, client=client).fit(*computed((300,) * 10))
-    ((sums, weights), of_rows), *_ = found
-    for residual, weight in zip(sums, weights, strict=True):
-        assert residual.shape == (1, 2, 8, 8)
-        assert weight.sum() == 3000
-        np.testing.assert_allclose(residual.sum(axis=(2, 3)), of_rows.total, rtol=1e-10)
+def test_pairs(client):
+    """Those of the same rows as `Chunks`, by sums in cells that partitions send."""
+    wishes = dict(random_state=0, n_iter_no_change=20, interactions=1)
+    here = RGBMRegressor(**wishes).fit(chunks_of(FRAME, Y))
+    there = DaskRGBMRegressor(**wishes).fit(*(frame_of(one, (1000, 0, 2000)) for one in (FRAME, Y)))
+    assert there.term_names_ == here.term_names_
+    assert sum(" x " in name for name in there.term_names_) == 1
+    losses = there.pair_trace_.validation_loss, here.pair_trace_.validation_loss
+    np.testing.assert_allclose(*losses, rtol=1e-9)
+    np.testing.assert_allclose(there.to_local().predict(FRAME), here.predict(FRAME), rtol=1e-7)

@@ -36,7 +36,7 @@ from .rows import (
 
 FRAME, Y = labelled_frame()
 SHORT = dict(random_state=0, max_iter=60)
-MEAN = dict(random_state=0, n_iter_no_change=20)
+MEAN = dict(random_state=0, n_iter_no_change=20, interactions=0)
 
 
 @pytest.mark.parametrize("sizes", [(3000,), (1000, 0, 2000), (300,) * 10, (2700, 100, 200)])
@@ -292,12 +292,12 @@ def test_what_runs_can_be_seen(client):
 
 
 def test_pairs(client):
-    """Features that act together are found and fitted from sums in cells, as of files."""
-    X, y = in_memory((400,) * 5)
-    y = np.round(4 * (y + 2.0 * (X[:, 2] > 0) * (X[:, 3] > 0)))
-    here = RGBMRegressor(**MEAN, interactions=1).fit(chunks_of(X, y))
-    far = da.from_array(X, chunks=(400, 4)), da.from_array(y, chunks=400)
-    there = DaskRGBMRegressor(**MEAN, interactions=1).fit(*far)
-    assert next(iter(there.pair_scores_)) == next(iter(here.pair_scores_)) == ("x2", "x3")
-    assert there.term_features_ == here.term_features_
-    np.testing.assert_allclose(there.predict(X), here.predict(X), rtol=1e-8, atol=1e-8)
+    """Those of the same rows as `Chunks`, by sums in cells that partitions send."""
+    wishes = dict(random_state=0, n_iter_no_change=20, interactions=1)
+    here = RGBMRegressor(**wishes).fit(chunks_of(FRAME, Y))
+    there = DaskRGBMRegressor(**wishes).fit(*(frame_of(one, (1000, 0, 2000)) for one in (FRAME, Y)))
+    assert there.term_names_ == here.term_names_
+    assert sum(" x " in name for name in there.term_names_) == 1
+    losses = there.pair_trace_.validation_loss, here.pair_trace_.validation_loss
+    np.testing.assert_allclose(*losses, rtol=1e-9)
+    np.testing.assert_allclose(there.to_local().predict(FRAME), here.predict(FRAME), rtol=1e-7)

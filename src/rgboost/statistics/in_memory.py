@@ -261,8 +261,8 @@ class InMemory(Statistics):
             curvature = curvature if rows.weight is None else curvature * rows.weight
         out = np.zeros((len(residual), int(cells.start[-1])))
         self.team.run(add_to_cells, codes, cells, np.ascontiguousarray(residual), out)
-        squares = residual**2 if rows.weight is None else residual**2 / rows.weight
-        square = float(squares.sum())
+        squares = np.square(residual)
+        square = float((squares if rows.weight is None else squares / rows.weight).sum())
         curved = np.zeros((1, 0 if self.loss.quadratic else out.shape[1]))
         if not self.loss.quadratic:
             self.team.run(add_to_cells, codes, cells, np.ascontiguousarray(curvature[None]), curved)

@@ -1,6 +1,6 @@
 """Trees beside LightGBM at equal settings: ratios within one run, the best of some.
 
-    python -m benchmarks.bench_trees                    370,972 x 90, and 1,000 x 20
+    python -m benchmarks.bench_trees                    370,972 x 90, a9a's shape, 1,000 x 20
     python -m benchmarks.bench_trees --rows 20000       smaller, for a quick look
 
 Made data, 31 leaves, 255 bins, learning rate 0.1, 20 rows in a leaf at least. Seconds are those of
@@ -11,6 +11,7 @@ import argparse
 import time
 
 import numpy as np
+import scipy.sparse
 
 from rgboost.learners import Trees
 from rgboost.losses import Logistic, Squared
@@ -23,6 +24,17 @@ def made(n_rows, n_features):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, n_features))
     return X, X[:, 0] * X[:, 1] + np.sin(X[:, 2]) + X[:, 3:10].sum(axis=1) + rng.normal(size=n_rows)
+
+
+def made_sparse(n_rows, n_features, ones=14):
+    """Categories of 14 features as columns of zeros and ones: the shape of a9a."""
+    rng = np.random.default_rng(0)
+    width = n_features // ones
+    columns = np.arange(ones) * width + rng.integers(0, width, size=(n_rows, ones))
+    rows = np.repeat(np.arange(n_rows), ones)
+    entries = np.ones(rows.size), (rows, columns.ravel())
+    X = scipy.sparse.csr_array(entries, shape=(n_rows, n_features))
+    return X, X[:, :50] @ rng.normal(size=50) + rng.normal(size=n_rows)
 
 
 def ours(X, y, logistic, selection, n_trees, n_jobs):
@@ -70,8 +82,8 @@ def predicted(function, times):
     return min(found)
 
 
-def compare(n_rows, n_features, given):
-    X, y = made(n_rows, n_features)
+def compare(X, y, given):
+    n_rows, n_features = X.shape
     for name, logistic, selection, share in (
         ("squared", False, AllLearners(), 1.0),
         ("logistic", True, AllLearners(), 1.0),
@@ -103,8 +115,9 @@ def main():
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--n-jobs", type=int, default=2)
     given = parser.parse_args()
-    compare(given.rows, given.features, given)
-    compare(1000, 20, given)
+    compare(*made(given.rows, given.features), given)
+    compare(*made_sparse(32_561, 123), given)
+    compare(*made(1000, 20), given)
 
 
 if __name__ == "__main__":

@@ -50,18 +50,18 @@ LAYERS = {
     "export/sql": "words cells steps answers query",
     "explain": """scale band frames heat_map pictures shape_function pair_function
         global_explanation
-        local_explanation page""",
+        local_explanation trees page""",
     "explain/page": "write data",
     "learners": "kernels credibility leaves base stumps dictionary pairs trees",
     "learners/stumps": """splits stump_statistics dense_stumps sparse_stumps mixed_splits
         mixed_stumps some_rows class_sums prepared_mixed family monotone""",
     "learners/pairs": "axes isotone levels columns look score search tables choose family",
-    "learners/trees": "arrays histograms splits grow leaf_of look stored path search family",
+    "learners/trees": "arrays histograms splits grow leaf_of lines look stored path search family",
     "losses": """kernels conjugates base log_link squared huber log_cosh quantile absolute
         exponential softmax logistic poisson gamma tweedie ridged""",
     "losses/conjugates": "base closed_forms ridged logistic",
     "model": """path category_tables ladders pair_scores pair_tables stump_model
-        trees dictionary_model class_model mixed coverage history bands
+        leaf_lines trees dictionary_model class_model mixed coverage history bands
         with_pairs""",
     "plot": """style room comparison importances learning_curve shape_functions interactions
         waterfall""",

@@ -27,9 +27,12 @@ AT_DEFAULTS = (
     "regression, categories",
     "several classes",
     "several classes, 20,000 rows",
+    "trees, regression",
+    "trees, two classes",
+    "trees, several classes",
 )
-"""Of `rgboost.warming.PATHS`: fits at the defaults that take kernels of their own, those of pairs
-among them."""
+"""Of `rgboost.warming.PATHS`: fits at the defaults, and of trees, that take kernels of their own,
+those of pairs among them."""
 
 FIRST_FITS = {
     **{path: f"PATHS[{path!r}]()" for path in AT_DEFAULTS},

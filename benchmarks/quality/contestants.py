@@ -178,10 +178,12 @@ def _ours(one_split: bool = False, **settings: Any) -> Contestant:
 
 _ONE_BAG = {"outer_bags": 1}
 ADDITIVE, FEW_PAIRS, ONE_SPLIT = "rgboost, additive", "rgboost, 10 pairs", "rgboost, one split"
+TREES = "rgboost trees"
 
 CONTESTANTS: dict[str, Contestant] = {
     "rgboost": _ours(),
     FEW_PAIRS: _ours(interactions=TEN),
+    TREES: _ours(learner="trees"),
     "LightGBM": Contestant(fit_lightgbm),
     "HistGB": Contestant(fit_hist),
     "CatBoost": Contestant(fit_catboost),

@@ -3,6 +3,7 @@
     python -m benchmarks.quality --data-dir DIR                    # all sets, everybody
     python -m benchmarks.quality --sets adult --only rgboost --set learning_rate=0.1
     python -m benchmarks.quality --sets adult --split 1000         # other rows to test on
+    python -m benchmarks.quality --only "rgboost trees" LightGBM CatBoost ChimeraBoost
     python -m benchmarks.quality --sets bike --only "EBM, additive" --set smoothing_rounds=0
 
 Everybody runs at the defaults of the library, and rgboost, EBM and two tree libraries once more

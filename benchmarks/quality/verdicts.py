@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .contestants import ADDITIVE, FEW_PAIRS, ONE_SPLIT, RIVALS
+from .contestants import ADDITIVE, FEW_PAIRS, ONE_SPLIT, RIVALS, TREES
 
 Found = dict[str, Any]
 Results = dict[str, dict[str, Found]]
@@ -37,7 +37,14 @@ def verdicts(results: Results) -> dict[str, list[str]]:
     """Sentences for each of the tables."""
     return {
         "interactions": [
-            one for one in (_pairs_or_not(results), _trees(results), _ten(results)) if one
+            one
+            for one in (
+                _pairs_or_not(results),
+                _lightgbm(results),
+                _learner_trees(results),
+                _ten(results),
+            )
+            if one
         ],
         "additive": [_ebm(results, ADDITIVE)],
         "one split": [_ebm(results, ONE_SPLIT)],
@@ -87,7 +94,7 @@ def _pairs_or_not(results: Results) -> str:
     )
 
 
-def _trees(results: Results) -> str:
+def _lightgbm(results: Results) -> str:
     losses = _values(results, "loss", "rgboost", "LightGBM")
     if not losses:
         return ""
@@ -101,6 +108,26 @@ def _trees(results: Results) -> str:
         f"{SHORT:g} s, it takes at most {SLOWER:g} times as long on {len(long) - len(slow)} (not: "
         f"{_list(slow)})."
     )
+
+
+def _learner_trees(results: Results) -> str:
+    """How often our trees are at least as good as those of others, and how long they take."""
+    told = []
+    for other in ("LightGBM", "HistGB", "CatBoost", "ChimeraBoost"):
+        losses = _values(results, "loss", TREES, other)
+        worse = [which for which, (ours, theirs) in losses.items() if ours > theirs]
+        if losses:
+            good = f"{len(losses) - len(worse)} of {len(losses)}"
+            told.append(f"{other} on {good} (not: {_list(worse)})")
+    if not told:
+        return ""
+    said = f'{TREES} (`learner="trees"`) have at most the test loss of {"; ".join(told)}.'
+    seconds = _values(results, "seconds", TREES, "ChimeraBoost")
+    slow = [which for which, (ours, theirs) in seconds.items() if ours > HALF * theirs]
+    if seconds:
+        fast = f"{len(seconds) - len(slow)} of {len(seconds)}"
+        said += f" They take at most half of ChimeraBoost's time on {fast} (not: {_list(slow)})."
+    return said
 
 
 def _ten(results: Results) -> str:

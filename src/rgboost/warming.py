@@ -56,6 +56,8 @@ _CATEGORIES: dict[str, Any] = {"categorical_features": [5]}
 PATHS: dict[str, Callable[[], None]] = {
     "trees, regression": lambda: _fit(0, _numbers(2_000), learner="trees"),
     "trees, two classes": lambda: _fit(2, _numbers(2_000), learner="trees"),
+    "trees, sparse": lambda: _fit(0, _sparse(2_000), learner="trees"),
+    "trees, categories": lambda: _fit(0, _mixed(2_000), learner="trees", **_CATEGORIES),
     "trees, several classes": lambda: _fit(3, _numbers(2_000), learner="trees"),
     "several classes": lambda: _fit(3, _numbers(1_500)),
     "several classes, 20,000 rows": lambda: _fit(3, _numbers(20_000)),

@@ -32,6 +32,102 @@ def test_by_itself_it_is_the_mean_of_runs():
     np.testing.assert_allclose(stages[-1], model.predict(X), atol=1e-9)
 
 
+def smooth(n=600, noise=0.1):
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-1, 1, size=(n, 4))
+    return rows, 3 * rows[:, 0] * rows[:, 1] + rows[:, 2] + noise * rng.normal(size=n)
+
+
+def steps(n=600):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 3, size=(n, 4)).astype(float)
+    return rows, (rows[:, 0] == 1) * (rows[:, 1] == 1) * 1.0 + 0.05 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize(("made", "kept"), [(smooth, "linear"), (steps, "constant")])
+@pytest.mark.parametrize("how", ["mean", "held-out rows", "validation rows"])
+def test_held_out_rows_tell_what_leaves_say(made, kept, how):
+    rows, labels = made()
+    more = {} if how == "mean" else {"ensemble": False, "early_stopping": True}
+    given = {"X_val": rows[:150], "y_val": labels[:150]} if how == "validation rows" else {}
+    train = slice(150, None) if given else slice(None)
+    model = RGBMRegressor(learner="trees", random_state=0, **more)
+    model.fit(rows[train], labels[train], **given)
+    entry = model.plan_["leaves"]
+    assert (entry.value, entry.source) == ("constant or linear", "auto")
+    assert "held-out rows" in entry.why
+    assert f"leaves={kept!r} had the smaller loss of held-out rows." in model.plan_.events
+    assert (model.model_.lines is not None) == (kept == "linear")
+    losses = {}
+    for leaves in ("constant", "linear"):
+        family = Trees(leaves=leaves, smooth=True, min_frequency=5)
+        one = RGBMRegressor(learner=family, random_state=0, **more)
+        one.fit(rows[train], labels[train], **given)
+        assert one.plan_["learner"].value.startswith("Trees")
+        losses[leaves] = one.trace_.validation_loss.min()
+        if leaves == kept:
+            np.testing.assert_array_equal(one.predict(rows), model.predict(rows))
+    assert min(losses, key=losses.get) == kept
+
+
+def test_a_family_may_leave_it_to_the_plan():
+    rows, labels = smooth()
+    model = RGBMRegressor(learner=Trees(leaves="auto", max_leaf_nodes=4), random_state=0)
+    model.fit(rows, labels)
+    assert model.plan_["leaves"].value == "constant or linear"
+    assert model.model_.lines is not None
+    assert np.diff(model.model_.starts).max() == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"max_iter": 5}, "no rows are held out"),
+        ({"max_iter": "cv", "ensemble": False}, "no rows are held out"),
+        ({"loss": "absolute"}, "in another way"),
+        ({"step": "line-search"}, "in another way"),
+        ({"monotone_constraints": {0: 1}}, "either sign"),
+        ({"warm_start": True, "early_stopping": True}, "goes on"),
+    ],
+    ids=str,
+)
+def test_where_leaves_have_a_value_each(given, why):
+    rows, labels = smooth(300)
+    plan = RGBMRegressor(learner="trees", **given).plan(rows, labels)
+    assert plan["leaves"].value == "constant"
+    assert why in plan["leaves"].why
+    assert [way.leaves for way in plan.ways] == ["constant"]
+
+
+def test_of_several_classes_leaves_have_a_value_each():
+    plan = RGBMClassifier(learner="trees").plan(*load_wine(return_X_y=True))
+    assert plan["leaves"].value == "constant"
+    assert "one score" in plan["leaves"].why
+    with pytest.raises(ValueError, match="one score"):
+        RGBMClassifier(learner=Trees(leaves="linear"), max_iter=3).fit(*load_wine(return_X_y=True))
+
+
+@pytest.mark.parametrize("kind", [RGBMRegressor, RGBMClassifier])
+def test_linear_functions_are_stored(kind, tmp_path):
+    rows, labels = smooth()
+    labels = labels if kind is RGBMRegressor else labels > 0
+    model = kind(learner=Trees(leaves="linear"), random_state=0).fit(rows, labels)
+    model.save(tmp_path / "model", full=True)
+    loaded = rgboost.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(rows), model.predict(rows))
+    for one, known in zip(loaded.staged_predict(rows), model.staged_predict(rows), strict=True):
+        np.testing.assert_array_equal(one, known)
+
+
+def test_a_warm_start_goes_on_with_linear_functions():
+    rows, labels = smooth()
+    shared = dict(learner=Trees(leaves="linear"), selection="groups", random_state=3)
+    model = RGBMRegressor(max_iter=5, warm_start=True, **shared).fit(rows, labels)
+    model.set_params(max_iter=12).fit(rows, labels)
+    whole = RGBMRegressor(max_iter=12, **shared).fit(rows, labels)
+    np.testing.assert_array_equal(model.predict(rows), whole.predict(rows))
+
+
 def test_held_out_rows_stop_one_run():
     model = RGBMRegressor(learner="trees", ensemble=False, early_stopping=True, random_state=0)
     model.fit(X, y)
@@ -75,12 +171,12 @@ def test_sparse_rows():
     rng = np.random.default_rng(0)
     rows = scipy.sparse.random_array((500, 60), density=0.08, format="csr", rng=rng)
     labels = rows[:, [3]].toarray()[:, 0] + 0.1 * rng.normal(size=500)
-    a = RGBMRegressor(learner="trees", random_state=0).fit(rows, labels)
-    b = RGBMRegressor(learner="trees", random_state=0).fit(rows.toarray(), labels)
+    a = RGBMRegressor(learner=Trees(), random_state=0).fit(rows, labels)
+    b = RGBMRegressor(learner=Trees(), random_state=0).fit(rows.toarray(), labels)
     assert a.score(rows, labels) > 0.3
     assert abs(a.cv_loss_.min() / b.cv_loss_.min() - 1) < 0.1
     wide = scipy.sparse.hstack([rows, scipy.sparse.csr_array((500, 200))], format="csr")
-    c = RGBMRegressor(learner="trees", random_state=0).fit(wide, labels)
+    c = RGBMRegressor(learner=Trees(), random_state=0).fit(wide, labels)
     np.testing.assert_array_equal(c.predict(wide), a.predict(rows))
 
 
@@ -125,9 +221,8 @@ def test_an_offset_and_weights():
 
 def test_what_only_a_sum_of_curves_has():
     model = RGBMRegressor(learner="trees", max_iter=5).fit(X, y)
-    for ask in (model.explain_global, lambda: model.explain_local(X)):
-        with pytest.raises(TypeError, match=r"sum of trees.*feature_importances_"):
-            ask()
+    with pytest.raises(TypeError, match=r"sum of trees.*feature_importances_.*explain_local"):
+        model.explain_global()
     assert not hasattr(model, "term_names_")
     assert "RGBMRegressor" in model._html_repr()
     with pytest.raises(TypeError, match="trees"):

@@ -15,8 +15,8 @@ from ..pairs import add_pairs
 @cache
 def some_models():
     """(model, rows): numbers, two classes, categories and missing values, three classes, both,
-    objects, pairs, pairs and three classes; trees of all that; an edited one, one with
-    bags."""
+    objects, pairs, pairs and three classes; trees of all that, and with linear functions; an
+    edited one, one with bags."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = X[:, 0] + np.sin(3 * X[:, 1])
@@ -28,6 +28,7 @@ def some_models():
     classes = np.array(["low", "middle", "high"])[np.digitize(y, [-0.5, 0.5])]
     pairs = dict.fromkeys([(0, 1), (0, 2), (1, 2)], "random")
     small = Trees(max_leaf_nodes=5, min_samples_leaf=4)
+    lines = Trees(max_leaf_nodes=5, min_samples_leaf=4, leaves="linear")
     mixed = RGBMRegressor(max_iter=12, selection="all", max_bins=8).fit(frame, effect)
     several = RGBMClassifier(max_iter=12, selection="all", max_bins=8).fit(frame, classes)
     edited = mixed.edit().set("b", [1.0, 2.0], (0, 1), reason="a test").drop("c", reason="another")
@@ -43,6 +44,7 @@ def some_models():
         (RGBMRegressor(max_iter=6, learner=small, selection="all").fit(X, y), X),
         (RGBMRegressor(max_iter=6, learner="trees", random_state=0).fit(frame, effect), frame),
         (RGBMClassifier(max_iter=6, learner=small, selection="all").fit(frame, classes), frame),
+        (RGBMRegressor(max_iter=6, learner=lines, selection="all").fit(frame, effect), frame),
         (edited.model, frame),
         (RGBMRegressor(max_iter=6, max_bins=4, bags=2, random_state=0).fit(X, y), X),
     ]

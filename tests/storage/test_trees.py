@@ -14,7 +14,9 @@ from .test_round_trip import assert_same, stored_and_loaded
 TREES = [(model, rows) for model, rows in some_models() if hasattr(model.model_, "n_trees")]
 
 
-@pytest.mark.parametrize(("model", "rows"), TREES, ids=["numbers", "mixed", "three classes"])
+@pytest.mark.parametrize(
+    ("model", "rows"), TREES, ids=["numbers", "mixed", "three classes", "lines"]
+)
 @pytest.mark.parametrize("how", ["save", "pickle"])
 def test_the_same_bits(model, rows, how, tmp_path):
     loaded = stored_and_loaded(model, how, tmp_path)
@@ -64,6 +66,37 @@ def test_what_compiled_code_would_follow(what, tmp_path):
     wrong = model.__copy__()
     wrong.model_ = replace(model.model_, **CHANGES[what])
     with pytest.raises(StorageError, match=r"model_"):
+        wrong.save(tmp_path / "model")
+
+
+LINES = TREES[3][0].model_.lines
+BAD_LINES = {
+    "a feature that is not there": {"features": set_entry(LINES.features, -1, 99)},
+    "a category": {"features": TREES[3][0].model_.category_features[: len(LINES.features)]},
+    "a place that is not there": {"place": set_entry(LINES.place, (0, 0), 7)},
+    "a slope that is no number": {"slopes": set_entry(LINES.slopes, (0, 0), np.nan)},
+    "bounds the wrong way round": {"low": LINES.high + 1.0},
+    "no bound": {"high": set_entry(LINES.high, 0, np.inf)},
+    "edges in disorder": {"edges": LINES.edges[::-1].copy()},
+    "too few steps": {"steps": LINES.steps[:-1]},
+    "leaves of others": {"low": LINES.low[:-1]},
+    "starts of nobody": {"starts": set_entry(LINES.starts, -1, 10**6)},
+}
+
+
+@pytest.mark.parametrize("what", BAD_LINES)
+def test_lines_that_compiled_code_would_follow(what, tmp_path):
+    model, _ = TREES[3]
+    wrong = model.__copy__()
+    wrong.model_ = replace(model.model_, lines=replace(LINES, **BAD_LINES[what]))
+    with pytest.raises(StorageError, match=r"model_.lines"):
+        wrong.save(tmp_path / "model")
+
+
+def test_lines_are_of_one_score(tmp_path):
+    wrong = TREES[2][0].__copy__()
+    wrong.model_ = replace(wrong.model_, lines=LINES)
+    with pytest.raises(StorageError, match=r"model_.lines"):
         wrong.save(tmp_path / "model")
 
 

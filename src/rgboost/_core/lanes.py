@@ -1,7 +1,7 @@
-"""Eight numbers, or two, that are added at once.
+"""Eight numbers, or two, that are added at once; and numbers that are asked for before their time.
 
 The compiler makes vectors of loops, not of eight additions in a row, and a loop of eight is
-unrolled before it looks. So the vector is asked for.
+unrolled before it looks. So the vector is asked for. It does not know which rows come next, either.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 LANES = 8
@@ -61,3 +62,26 @@ def _eight(values, i, sums, j):
 @overload(add_pair, inline="always")
 def _two(values, i, sums, j):
     return lambda values, i, sums, j: _add_two(values, i, sums, j)
+
+
+def fetch(values: Any, i: int) -> None:
+    """Ask memory for the i-th of some values, which will be read soon."""
+
+
+@intrinsic
+def _fetch(typing_context, values, i):
+    def codegen(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        place = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer(), word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [place, word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(values, types.int64), codegen
+
+
+@overload(fetch, inline="always")
+def _fetch_it(values, i):
+    return lambda values, i: _fetch(values, i)

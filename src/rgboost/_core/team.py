@@ -190,10 +190,10 @@ def map_ranges(
     """Call ``function(start, stop)`` on the pieces of ``range(n)``, ``n_jobs`` at a time. An empty
     piece may come before them."""
     pieces = max(1, min(n_jobs * 4, n // at_least)) if n_jobs > 1 else 1
-    bounds = np.linspace(0, n, pieces + 1).astype(int)
     if pieces == 1:
         function(0, n)
         return
+    bounds = np.linspace(0, n, pieces + 1).astype(int)
     function(0, 0)  # compiles, see `rgboost._core.jit.ready`
     with ThreadPoolExecutor(n_jobs, "rgboost") as pool:
         list(pool.map(function, bounds[:-1], bounds[1:]))

@@ -57,16 +57,16 @@ class OnDask:
         labels, seed = self._labels_of_chunks(), self._seeds_of_fit()[1]
         return partitioned_rows(self, bare, self._cluster(), labels, seed, rows, held)
 
-    def _predict(self, method: str, X: Any, offset: Any) -> Any:
+    def _predict(self, method: str, X: Any, offset: Any, **more: Any) -> Any:
         check_is_fitted(self)
-        if is_collection(X):
-            return lazily(self.to_local(), method, X, offset)
-        return getattr(super(), method)(X, offset)
-
-    def predict(self, X: Any, offset: Any = None) -> Any:
-        """Predictions; for a Dask collection, a lazy one. That of an array is an array; that of a
-        data frame is a column with its index."""
-        return self._predict("predict", X, offset)
+        if not is_collection(X):
+            return getattr(super(), method)(X, offset, **more)
+        if more.get("return_std"):
+            raise TypeError(
+                "return_std=True needs the tables of bags, which are fitted to rows in memory: "
+                "leave it out for a Dask collection."
+            )
+        return lazily(self.to_local(), method, X, offset)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> float:
         """As of the local estimator. Rows of Dask collections stay where they are."""
@@ -150,6 +150,11 @@ class DaskRGBMRegressor(OnDask, RGBMRegressor):
         super().__init__(**parameters)
         self.client = client
 
+    def predict(self, X: Any, offset: Any = None, return_std: bool = False) -> Any:
+        """Predictions; for a Dask collection, a lazy one. That of an array is an array; that of a
+        data frame is a column with its index."""
+        return self._predict("predict", X, offset, return_std=return_std)
+
 
 class DaskRGBMClassifier(OnDask, RGBMClassifier):
     __doc__ = f"""`rgboost.RGBMClassifier` for rows on a Dask cluster.
@@ -181,9 +186,14 @@ class DaskRGBMClassifier(OnDask, RGBMClassifier):
         super().__init__(**parameters)
         self.client = client
 
-    def predict_proba(self, X: Any, offset: Any = None) -> Any:
+    def predict(self, X: Any, offset: Any = None) -> Any:
+        """Labels; for a Dask collection, a lazy one. That of an array is an array; that of a data
+        frame is a column with its index."""
+        return self._predict("predict", X, offset)
+
+    def predict_proba(self, X: Any, offset: Any = None, return_std: bool = False) -> Any:
         """Probabilities of the classes; for a Dask collection, a lazy one."""
-        return self._predict("predict_proba", X, offset)
+        return self._predict("predict_proba", X, offset, return_std=return_std)
 
     def decision_function(self, X: Any, offset: Any = None) -> Any:
         """The additive score of every row; for a Dask collection, a lazy one."""

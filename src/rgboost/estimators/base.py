@@ -356,6 +356,8 @@ class BaseRGBM(
             else:
                 least = way.min_weight_fraction_leaf
                 family = Stumps(**shared, min_weight_fraction_leaf=least)
+        if way.leaves is not None:
+            family = family.with_leaves(way.leaves)
         categorical = np.flatnonzero(self.input_.categorical)
         if len(categorical):
             family = family.with_categorical(tuple(categorical.tolist()))

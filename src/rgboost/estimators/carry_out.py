@@ -50,46 +50,70 @@ class Done:
 def carry_out(job: Job, settings: Callable[[Job, Way], Settings], **once: bool) -> Done:
     """The mean of several runs, or one run; what did not go as planned is an event of the plan."""
     if not job.plan.mean:
-        return one_run(job, settings, **once)
+        return best_run(job, settings, **once)
     try:
         return best_mean(job, settings)
     except MemoryError:
         job.plan = resolve({**job.parameters, "ensemble": False}, job.facts)
         job.plan.events.append("The system refused memory for several runs: there is one.")
-        return one_run(job, settings, **once)
+        return best_run(job, settings, **once)
+
+
+def best_run(job: Job, settings: Callable[[Job, Way], Settings], **once: bool) -> Done:
+    """Of the single runs of all ways, the best one."""
+    return best_of(job, lambda way: one_run(job, way, settings(job, way), **once))
 
 
 def best_mean(job: Job, settings: Callable[[Job, Way], Settings]) -> Done:
-    """Of the means of all ways, the one with the smallest loss of rows that are held out."""
-    best: Done | None = None
+    """Of the means of all ways, the best one."""
     bins, prepared = None, None
-    for way in job.plan.ways:
+
+    def fit(way: Way) -> Done:
+        nonlocal bins, prepared
         if _bins_of(job, way) != bins:
             bins, prepared = _bins_of(job, way), None
+        boosted = _mean(job, way, settings(job, way), prepared)
+        job.plan.events += boosted.events
+        prepared = boosted.prepared
+        return Done(boosted, way, boosted.trace.validation_loss)
+
+    return best_of(job, fit)
+
+
+def best_of(job: Job, fit: Callable[[Way], Done]) -> Done:
+    """Of the fits of all ways, the one with the smallest loss of rows that are held out."""
+    best: Done | None = None
+    for way in job.plan.ways:
         try:
-            boosted = _mean(job, way, settings(job, way), prepared)
+            done = fit(way)
         except KeyboardInterrupt:  # before the first iteration
             if best is None:
                 raise
             return replace(best, boosted=replace(best.boosted, interrupted=True))
-        job.plan.events += boosted.events
-        prepared = boosted.prepared
-        losses = boosted.trace.validation_loss
-        assert losses is not None
-        if best is None or best.cv_loss is None or losses.min() < best.cv_loss.min():
-            best = Done(boosted, way, losses.copy())
-        if boosted.interrupted or boosted.asked_to_stop:
-            return replace(best, boosted=replace(best.boosted, interrupted=boosted.interrupted))
+        if best is None or held_loss(done) < held_loss(best):
+            best = done
+        if done.boosted.interrupted or done.boosted.asked_to_stop:
+            interrupted = done.boosted.interrupted
+            return replace(best, boosted=replace(best.boosted, interrupted=interrupted))
     assert best is not None
     if len(job.plan.ways) > 1:
-        job.plan.events.append(f"{best.way.selection!r} had the smaller loss of held-out rows.")
+        leaves = best.way.leaves
+        what = f"leaves={leaves!r}" if leaves is not None else repr(best.way.selection)
+        job.plan.events.append(f"{what} had the smaller loss of held-out rows.")
     return best
+
+
+def held_loss(done: Done) -> float:
+    """The smallest loss of held-out rows; where there are none, there is one way."""
+    losses = done.boosted.trace.validation_loss
+    assert losses is not None
+    return float(losses.min())
 
 
 def _bins_of(job: Job, way: Way) -> tuple[Any, ...]:
     """What the bins of the rows follow from: the same for two ways, they are made once."""
     dense = way.engine == "direct" or not scipy.sparse.issparse(job.rows.sample.X)
-    return way.max_bins, way.min_weight_fraction_leaf, dense
+    return way.max_bins, way.min_weight_fraction_leaf, way.leaves, dense
 
 
 def _mean(job: Job, way: Way, settings: Settings, prepared: Prepared | None) -> Boosted:
@@ -114,16 +138,10 @@ def _mean(job: Job, way: Way, settings: Settings, prepared: Prepared | None) -> 
 
 
 def one_run(
-    job: Job,
-    settings_of: Callable[[Job, Way], Settings],
-    *,
-    keep_state: bool = False,
-    keeps_seed: bool = True,
+    job: Job, way: Way, settings: Settings, *, keep_state: bool = False, keeps_seed: bool = True
 ) -> Done:
     """One run: on all rows but those that are held out to stop it early."""
     plan, rows = job.plan, job.rows
-    (way,) = plan.ways
-    settings = settings_of(job, way)
     engine: Any = way.engine if job.state is None else job.parameters["engine"]
     n_iter, rule, losses, prepared = way.n_iter, None, None, None
     if way.patience is not None:

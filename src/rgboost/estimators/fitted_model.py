@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..explain import GlobalExplanation, LocalExplanation, Scale
 from ..explain.pictures import model_pictures
+from ..explain.trees import explain_trees
+from ..model import TreesModel
 from ..model.path import not_stored
 from ..storage import write_model
 
@@ -178,6 +180,10 @@ class FittedModelMixin:
         with more than two classes contributions are (rows, terms, classes). An ``offset`` is no
         part of the model, nor of this score.
 
+        Trees are no sum of functions of features: of these, contributions are SHAP values by the
+        tree explainer of the package shap, where it knows such trees (numbers, a value in each
+        leaf), and their sum is the raw score but for rounding.
+
         Parameters
         ----------
         X : data frame, array or sparse matrix
@@ -198,6 +204,10 @@ class FittedModelMixin:
         True
         """
         rows = self._check_rows(X)
+        if isinstance(self.model_, TreesModel):
+            classes = getattr(self, "classes_", None)
+            scale = Scale.of(self.loss_, classes)
+            return explain_trees(self.model_, rows, self._feature_names(), classes, scale)
         return LocalExplanation.of(self.explain_global(), rows)
 
     def _html_repr(self) -> str:

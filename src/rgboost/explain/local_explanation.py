@@ -91,7 +91,7 @@ class LocalExplanation:
         order = list(axes)
         features = np.array(order, np.int64)
         place = {g: k for k, g in enumerate(order)}
-        values = _columns(X, features)
+        values = columns_of(X, features)
         tail = np.shape(explanation.intercept)
         contributions = np.empty((len(values), len(terms), *tail))
         places = [tuple(place[g] for g in term.features) for term in terms]
@@ -222,7 +222,7 @@ class LocalExplanation:
         )
 
 
-def _columns(X: Any, features: NDArray[np.int64]) -> NDArray[np.floating]:
+def columns_of(X: Any, features: NDArray[np.int64]) -> NDArray[np.floating]:
     """Some columns of rows, in that order."""
     if not scipy.sparse.issparse(X):
         return np.asarray(X[:, features])

@@ -7,7 +7,7 @@ from .pairs import Pairs
 from .stumps import Monotone, Stumps, constrained
 from .trees import Trees
 
-NAMED: dict[str, LearnerFamily] = {"stumps": Stumps(), "trees": Trees()}
+NAMED: dict[str, LearnerFamily] = {"stumps": Stumps(), "trees": Trees(leaves="auto")}
 """Families that a parameter may name; the estimators set their bins."""
 
 

@@ -149,6 +149,11 @@ class Prepared(ABC):
         """The leaf of every row of ``arrays``."""
         raise NotImplementedError(f"{type(self).__name__} has no leaves")
 
+    def lines_on(self, arrays: Any, choice: Any) -> Any:
+        """The linear functions in the leaves of a choice on the rows of ``arrays``; None if leaves
+        have a value each."""
+        return None
+
     def in_own_norm(
         self, arrays: Any, learner: NDArray[np.int64], steps: NDArray[np.float64]
     ) -> NDArray[np.float64]:
@@ -250,6 +255,15 @@ class LearnerFamily(ABC):
             f"monotone_constraints need stumps, pairs or trees, and the learner is {self!r}; use "
             "learner='stumps' or monotone_constraints=None."
         )
+
+    @property
+    def open_leaves(self) -> bool:
+        """Whether a plan tells what leaves say: `with_leaves`."""
+        return False
+
+    def with_leaves(self, leaves: Any) -> LearnerFamily:
+        """The family with leaves of another kind, where it knows several."""
+        return self
 
     def acting_together(self, sets: Any) -> LearnerFamily:
         """The family of functions of features that one of these sets has all of."""

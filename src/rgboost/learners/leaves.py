@@ -14,13 +14,15 @@ class Leaves(NamedTuple):
     """The weak-learner that an iteration chose: the leaf of every row, and in each leaf the sums of
     residuals (leaves, outputs), those as they are and those that it was chosen by, which may be
     smoothed, and the weights. ``keep_order(values, weights)`` changes values of leaves so that they
-    fulfil constraints; None: there are none."""
+    fulfil constraints; None: there are none. ``lines`` are linear functions in the leaves
+    (`rgboost.learners.trees.lines`); None: each has one value."""
 
     leaf: NDArray[np.uint8]
     raw: Vector
     sums: Vector
     weights: Vector
     keep_order: Any = None
+    lines: Any = None
 
     @property
     def means(self) -> Vector:

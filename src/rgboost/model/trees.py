@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -17,10 +18,12 @@ from .._core.stored import are_starts, ascends, check_arrays, require, within
 from .._core.team import map_ranges
 from ..data.mixed_bins import find_categories
 from ..data.sparse_columns import take_columns
+from .leaf_lines import LeafLines, Lines, line_value, look_up, no_lines
 from .stump_model import check_classes
 
 BLOCK = 64
-"""Rows that go down a tree side by side: none of them waits for another."""
+"""Rows that go down a tree side by side, or fewer rows that go down several trees: none of them
+waits for another."""
 
 SPARSE_BLOCK = 1024
 """Rows of a sparse matrix that are made dense at a time, in the columns that trees split."""
@@ -34,18 +37,26 @@ _ARRAYS = {
 }  # fmt: skip
 
 
-class Nodes(NamedTuple):
-    """Splits and leaves of all trees in one list, for compiled code: those of tree t begin at
-    ``starts[t]``, and its longest way has ``depth[t]`` splits. A leaf leads to itself."""
+NODE = np.dtype(
+    [
+        ("threshold", "f8"), ("feature", "i4"), ("left", "i4"), ("right", "i4"), ("leaf", "i4"),
+        ("which_set", "i4"), ("missing_left", "i4"),
+    ]
+)  # fmt: skip
+"""A split, or a leaf, which leads to itself: all that a step down a tree reads lies side by side
+(half a cache line)."""
 
+
+class Forest(NamedTuple):
+    """Splits and leaves of all trees in one list, for compiled code: those of tree t begin at
+    ``starts[t]``, and its longest way has ``depth[t]`` splits."""
+
+    nodes: NDArray[Any]
     starts: NDArray[np.int64]
     depth: NDArray[np.int64]
-    feature: NDArray[np.int32]
-    threshold: NDArray[np.float64]
-    child: NDArray[np.int32]
-    missing_left: NDArray[np.bool_]
-    which_set: NDArray[np.int64]
-    leaf: NDArray[np.int64]
+    sets: NDArray[np.uint8]
+    values: NDArray[np.float64]
+    lines: Lines
 
 
 @one_line
@@ -62,7 +73,8 @@ class TreesModel:
     ``categories[category_starts[j]:category_starts[j + 1]]`` for feature ``category_features[j]``;
     the bit after the last one stands for missing values and categories that were not there at fit
     time. ``gain`` is what each split gained when it was chosen (sums of squared residuals),
-    ``weight`` the weight of the training rows in each leaf.
+    ``weight`` the weight of the training rows in each leaf. With ``lines`` a leaf says a linear
+    function, and ``values`` are what it is where all of its z are 0.
     """
 
     n_features: int
@@ -80,10 +92,12 @@ class TreesModel:
     category_features: NDArray[np.int64]
     category_starts: NDArray[np.int64]
     categories: NDArray[np.float64]
+    lines: LeafLines | None = None
 
     no_functions = (
         "this one is a sum of trees, in which features act together: feature_importances_ tells "
-        "what each of them gained, and learner='stumps' fits a model that can be shown."
+        "what each of them gained, explain_local what they contribute to single rows, and "
+        "learner='stumps' fits a model that can be shown."
     )
 
     @property
@@ -101,6 +115,7 @@ class TreesModel:
             n_features=n_features,
             feature=columns[self.feature],
             category_features=columns[self.category_features],
+            lines=None if self.lines is None else self.lines.among(columns),
         )
 
     def importances(self) -> NDArray[np.float64]:
@@ -123,37 +138,58 @@ class TreesModel:
             yield out[:, 0].copy() if self.values.ndim == 1 else out.copy()
 
     def _start(self, n_rows: int) -> NDArray[np.float64]:
-        return np.tile(np.atleast_1d(np.asarray(self.intercept, np.float64)), (n_rows, 1))
+        out = np.empty((n_rows, self.values.shape[1] if self.values.ndim == 2 else 1))
+        out[:] = self.intercept
+        return out
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Its fields, for pickle: what compiled code reads is made from them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _forest(self) -> Forest:
+        nodes, starts, depth = make_nodes(
+            self.starts, self.feature, self.threshold, self.children, self.missing_left,
+            self.which_set, NODE,
+        )  # fmt: skip
+        values = self.values if self.values.ndim == 2 else self.values[:, None]
+        lines = no_lines() if self.lines is None else self.lines.arrays()
+        return Forest(nodes, starts, depth, self.sets, values, lines)
 
     def _add(self, X: Any, first: int, stop: int, out: NDArray[np.float64], n_jobs: int) -> None:
         """Add what some of the trees say."""
-        nodes = make_nodes(self.starts, self.feature, self.threshold, self.children,
-                           self.missing_left, self.which_set)  # fmt: skip
-        values = self.values if self.values.ndim == 2 else self.values[:, None]
-        trees = first, stop, self.sets, values
         if not scipy.sparse.issparse(X):
-            known = self._coded(X)
+            known, forest = self._coded(X), self._forest
             map_ranges(
-                lambda a, b: add_trees(known[a:b], nodes, *trees, out[a:b]), len(out), n_jobs, BLOCK
-            )
+                lambda a, b: add_trees(known[a:b], forest, first, stop, out[a:b]),
+                len(out), n_jobs, BLOCK,
+            )  # fmt: skip
             return
-        used, place = np.unique(self.feature, return_inverse=True)
-        if not len(used):
-            used, place = np.zeros(1, np.int64), place.astype(np.int64)
+        used, narrow = self._narrow
         rows = take_columns(scipy.sparse.csr_array(X), used)
-        narrow = replace(
-            self, n_features=len(used), feature=place.astype(np.int64),
-            category_features=np.searchsorted(used, self.category_features),
-        )  # fmt: skip
-        nodes = make_nodes(narrow.starts, narrow.feature, narrow.threshold, narrow.children,
-                           narrow.missing_left, narrow.which_set)  # fmt: skip
 
         def add(a: int, b: int) -> None:
             for lo in range(a, max(b, a + 1), SPARSE_BLOCK):
                 hi = min(lo + SPARSE_BLOCK, b)
-                add_trees(narrow._coded(rows[lo:hi].toarray()), nodes, *trees, out[lo:hi])
+                dense = narrow._coded(rows[lo:hi].toarray())
+                add_trees(dense, narrow._forest, first, stop, out[lo:hi])
 
         map_ranges(add, len(out), n_jobs, BLOCK)
+
+    @cached_property
+    def _narrow(self) -> tuple[NDArray[np.int64], TreesModel]:
+        """The columns that trees split, and the same model where its features are these."""
+        used, place = np.unique(self.feature, return_inverse=True)
+        if not len(used):
+            used, place = np.zeros(1, np.int64), place.astype(np.int64)
+        lines = self.lines
+        if lines is not None:
+            lines = replace(lines, features=np.searchsorted(used, lines.features))
+        narrow = replace(
+            self, n_features=len(used), feature=place.astype(np.int64), lines=lines,
+            category_features=np.searchsorted(used, self.category_features),
+        )  # fmt: skip
+        return used, narrow
 
     def _coded(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
         """Rows with the number of its category in place of each."""
@@ -192,6 +228,12 @@ class TreesModel:
         require((self.weight >= 0.0).all() and (self.gain >= 0.0).all(), "model_.weight")
         require(np.isfinite(self.values).all(), "model_.values")
         check_classes(self.intercept, classes.get("*"), fitted)
+        if self.lines is not None:
+            require(type(self.lines) is LeafLines and not classes, "model_.lines")
+            lined = self.lines.features
+            require(not np.isin(lined, features).any(), "model_.lines.features")
+            require(np.isin(lined, self.feature).all(), "model_.lines.features")
+            self.lines.check_stored({"leaves": len(self.values), "features": n_features})
 
 
 def all_forward(starts: NDArray[np.int64], children: NDArray[np.int64]) -> bool:
@@ -206,82 +248,92 @@ def all_forward(starts: NDArray[np.int64], children: NDArray[np.int64]) -> bool:
 
 
 @kernel()
-def make_nodes(starts, feature, threshold, children, missing_left, which_set):
-    """Splits and leaves of all trees in one list."""
+def make_nodes(starts, feature, threshold, children, missing_left, which_set, kind):
+    """(splits and leaves of all trees in one list, where each tree begins, how deep it is)."""
     n_trees, n_splits = starts.shape[0] - 1, feature.shape[0]
     size = 2 * n_splits + n_trees
-    nodes = Nodes(
-        np.zeros(n_trees, np.int64), np.zeros(n_trees, np.int64), np.zeros(size, np.int32),
-        np.full(size, np.inf), np.zeros(2 * size, np.int32), np.ones(size, np.bool_),
-        np.full(size, -1), np.zeros(size, np.int64),
-    )  # fmt: skip
+    nodes = np.zeros(size, kind)
+    begin, depth = np.zeros(n_trees, np.int64), np.zeros(n_trees, np.int64)
     deep = np.zeros(size, np.int64)
     for t in range(n_trees):
         first, n = starts[t], starts[t + 1] - starts[t]
         base = 2 * first + t
-        nodes.starts[t] = base
+        begin[t] = base
         for k in range(n):
             at = base + k
-            nodes.feature[at], nodes.threshold[at] = feature[first + k], threshold[first + k]
-            nodes.missing_left[at] = missing_left[first + k] == 1
-            nodes.which_set[at] = which_set[first + k]
-            for side in range(2):
-                child = children[first + k, side]
-                below = base + (child if child >= 0 else n + ~child)
-                nodes.child[2 * at + side] = below
-                deep[below] = deep[at] + 1
+            node = nodes[at]
+            node.feature, node.threshold = feature[first + k], threshold[first + k]
+            node.missing_left, node.which_set = missing_left[first + k], which_set[first + k]
+            left, right = children[first + k, 0], children[first + k, 1]
+            node.left = base + (left if left >= 0 else n + ~left)
+            node.right = base + (right if right >= 0 else n + ~right)
+            deep[node.left] = deep[node.right] = deep[at] + 1
         for q in range(n + 1):
             at = base + n + q
-            nodes.child[2 * at] = nodes.child[2 * at + 1] = at
-            nodes.leaf[at] = first + t + q
-            nodes.depth[t] = max(nodes.depth[t], deep[at])
-    return nodes
+            node = nodes[at]
+            node.threshold, node.which_set, node.missing_left = np.inf, -1, 1
+            node.left = node.right = at
+            node.leaf = first + t + q
+            depth[t] = max(depth[t], deep[at])
+    return nodes, begin, depth
 
 
 @kernel()
-def add_trees(X, nodes, first, stop, sets, values, out):
+def add_trees(X, forest, first, stop, out):
     """Add the values of some trees to the scores of rows."""
-    at = np.empty(BLOCK, np.int64)
-    by_set = sets.shape[0] > 0
+    at, row = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+    values, lines = forest.values, forest.lines
+    linear, by_set = lines.low.shape[0] > 0, forest.sets.shape[0] > 0
+    z = np.empty((BLOCK, lines.features.shape[0]))
     for start in range(0, X.shape[0], BLOCK):
         rows, scores = X[start : start + BLOCK], out[start : start + BLOCK]
-        for t in range(first, stop):
-            at[:] = nodes.starts[t]
-            for _ in range(nodes.depth[t]):
+        n_rows = rows.shape[0]
+        if linear:
+            look_up(rows, lines, z)
+        group = BLOCK // n_rows
+        for place in range(group * n_rows):
+            row[place] = place % n_rows
+        for t in range(first, stop, group):
+            end = min(t + group, stop)
+            depth = 0
+            for k in range(t, end):
+                at[(k - t) * n_rows : (k - t + 1) * n_rows] = forest.starts[k]
+                depth = max(depth, forest.depth[k])
+            n = (end - t) * n_rows
+            for _ in range(depth):
                 if by_set:
-                    go_down_sets(rows, nodes, sets, at)
+                    go_down_sets(rows, forest.nodes, forest.sets, row, at[:n])
                 else:
-                    go_down(rows, nodes, at)
-            for i in range(rows.shape[0]):
-                q = nodes.leaf[at[i]]
+                    go_down(rows, forest.nodes, row, at[:n])
+            for place in range(n):
+                i, q = row[place], forest.nodes[at[place]].leaf
+                if linear:
+                    scores[i, 0] += line_value(lines, q, values[q, 0], z[i])
+                    continue
                 for c in range(values.shape[1]):
                     scores[i, c] += values[q, c]
 
 
 @kernel()
-def go_down(rows, nodes, at):
-    """One level down, without branches: a wrong guess would cost more than a split."""
-    feature, threshold, child = nodes.feature, nodes.threshold, nodes.child
-    for i in range(rows.shape[0]):
-        k = at[i]
-        x, cut = rows[i, feature[k]], threshold[k]
-        right = np.int64(x > cut) | (np.int64(x != x) & np.int64(not nodes.missing_left[k]))
-        at[i] = child[2 * k + right]
+def go_down(rows, nodes, row, at):
+    """Every row one level down its tree, without branches: a wrong guess would cost more than a
+    split."""
+    for place in range(at.shape[0]):
+        node = nodes[at[place]]
+        x = rows[row[place], node.feature]
+        right = np.int64(x > node.threshold) | (np.int64(x != x) & (1 - node.missing_left))
+        at[place] = node.left + right * (node.right - node.left)
 
 
 @kernel()
-def go_down_sets(rows, nodes, sets, at):
+def go_down_sets(rows, nodes, sets, row, at):
     """The same where some features are categories, given by their numbers."""
-    for i in range(rows.shape[0]):
-        k = at[i]
-        x = rows[i, nodes.feature[k]]
-        if nodes.which_set[k] >= 0:
+    for place in range(at.shape[0]):
+        node = nodes[at[place]]
+        x = rows[row[place], node.feature]
+        if node.which_set >= 0:
             code = np.int64(x)
-            right = np.int64(1) - (
-                (np.int64(sets[nodes.which_set[k], code // 8]) >> (code % 8)) & 1
-            )
+            right = 1 - np.int64((sets[node.which_set, code // 8] >> (code % 8)) & 1)
         else:
-            right = np.int64(x > nodes.threshold[k])
-            if x != x and not nodes.missing_left[k]:
-                right = np.int64(1)
-        at[i] = nodes.child[2 * k + right]
+            right = np.int64(x > node.threshold) | (np.int64(x != x) & (1 - node.missing_left))
+        at[place] = node.left + right * (node.right - node.left)

@@ -32,14 +32,15 @@ from ..model import ClassStumpModel, Coverage, StumpModel, TreesModel
 from ..model.bands import Bands
 from ..model.category_tables import CategoryTables
 from ..model.history import History
+from ..model.leaf_lines import LeafLines
 from ..model.pair_tables import PairTables
 from ..training import Trace
 
 Tensors = dict[str, NDArray]
 
 CHECKED = (
-    StumpModel, ClassStumpModel, TreesModel, CategoryTables, PairTables, Coverage, Trace,
-    InputSchema, History, Bands,
+    StumpModel, ClassStumpModel, TreesModel, LeafLines, CategoryTables, PairTables, Coverage,
+    Trace, InputSchema, History, Bands,
 )  # fmt: skip
 """Classes with a method ``check_stored``, for what compiled code reads."""
 

@@ -78,3 +78,44 @@ def grow(X, r, w, *, leaves, columns=None, categorical=(), least=1.0, l2=0.0, de
             if depth is None or deep[part] < depth:
                 found[part] = best_split(X, r, w, np.flatnonzero(leaf == part), *args)
     return leaf, splits
+
+
+def ways_of(model, X):
+    """(leaf of every row in the first tree, features on the way to each leaf, the last first)."""
+    leaf, ways = np.empty(len(X), int), [[] for _ in range(model.starts[1] + 1)]
+
+    def walk(k, rows, way):
+        if k < 0:
+            leaf[rows], ways[~k] = ~k, list(dict.fromkeys(reversed(way)))
+            return
+        g = model.feature[k]
+        x = X[rows, g]
+        if model.which_set[k] >= 0:
+            j = list(model.category_features).index(g)
+            known = model.categories[model.category_starts[j] : model.category_starts[j + 1]]
+            code = np.where(np.isin(x, known), np.searchsorted(known, x), len(known))
+            left = model.sets[model.which_set[k], code // 8] >> (code % 8) & 1 == 1
+        else:
+            left = np.where(np.isnan(x), model.missing_left[k] == 1, x <= model.threshold[k])
+        for side, part in enumerate((left, ~left)):
+            walk(model.children[k, side], rows[part], [*way, g])
+
+    walk(0, np.arange(len(X)), [])
+    return leaf, ways
+
+
+def line_of(X, features, mine, r, h, w, limit, ridge=1.0):
+    """What a leaf with the rows ``mine`` says to them before the learning rate: the mean of r / h,
+    and a ridge regression of it on standardised features, missing values at their means; both cut
+    at +-limit."""
+    z = np.empty((len(X), len(features)))
+    for k, g in enumerate(features):
+        x, known = X[:, g], ~np.isnan(X[:, g])
+        mean = np.average(x[known], weights=w[known])
+        sd = np.sqrt(np.average((x[known] - mean) ** 2, weights=w[known]))
+        z[:, k] = np.where(known, (x - mean) / sd, 0.0)
+    z, r, h, w = z[mine], r[mine], h[mine], w[mine] * len(X) / w.sum()
+    z = z - np.average(z, axis=0, weights=h) if len(features) else z
+    below = (z * h[:, None]).T @ z + ridge * h.sum() / w.sum() * np.eye(len(features))
+    mean = np.clip(r.sum() / h.sum(), -limit, limit)
+    return np.clip(mean + z @ np.linalg.solve(below, z.T @ r), -limit, limit)

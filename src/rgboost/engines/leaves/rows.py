@@ -29,6 +29,8 @@ from ..problem import RowSet, with_offset
 
 Vector = NDArray[np.float64]
 
+NOTHING, NOWHERE = np.empty(0), np.empty(0, np.uint8)
+
 KEPT = ("score", "residual", "loss_sums", "residual_sums")
 """Arrays that steps change."""
 
@@ -73,9 +75,20 @@ class LeafRows:
         team.run(sum_curvatures, self.loss.terms, self.rows, leaf, sums)
         return sums.sum(axis=0)[:, None]
 
+    def curvature(self, team: Team) -> Vector:
+        """The weighted curvature of every row."""
+        out = np.empty(len(self.rows.y))
+        team.run(write_curvatures, self.loss.terms, self.rows, out)
+        return out
+
     def add(self, leaf: NDArray[np.uint8], values: Vector, team: Team) -> None:
         """Add the value of its leaf (leaves, outputs) to the score of each row."""
-        team.run(add_leaves, self.loss.terms, self.rows, leaf, np.ascontiguousarray(values[:, 0]))
+        values = np.ascontiguousarray(values[:, 0])
+        team.run(add_leaves, self.loss.terms, self.rows, leaf, values, NOTHING)
+
+    def add_each(self, said: Vector, team: Team) -> None:
+        """Add a number of its own to the score of each row."""
+        team.run(add_leaves, self.loss.terms, self.rows, NOWHERE, NOTHING, said)
 
 
 class ClassLeafRows(LeafRows):
@@ -122,15 +135,19 @@ class PythonLeafRows(LeafRows):
         rows.loss_sums[:] = 0.0
         rows.loss_sums[0] = np.sum(weight * self.loss.value(rows.y, rows.score))
 
+    def curvature(self, team: Team) -> Vector:
+        curvature = np.asarray(self.loss.curvature(self.rows.y, self.rows.score), np.float64)
+        return curvature * self.rows.weight if self.rows.weighted else curvature
+
     def curvatures(self, leaf: NDArray[np.uint8], n_leaves: int, team: Team) -> Vector:
-        curvature = self.loss.curvature(self.rows.y, self.rows.score)
-        if self.rows.weighted:
-            curvature = curvature * self.rows.weight
-        sums: Vector = np.bincount(leaf, curvature, n_leaves).astype(np.float64)
+        sums: Vector = np.bincount(leaf, self.curvature(team), n_leaves).astype(np.float64)
         return sums[:, None]
 
     def add(self, leaf: NDArray[np.uint8], values: Vector, team: Team) -> None:
-        self.rows.score[:] += values[leaf, 0]
+        self.add_each(values[leaf, 0], team)
+
+    def add_each(self, said: Vector, team: Team) -> None:
+        self.rows.score[:] += said
         self._evaluate(self.rows)
 
 
@@ -140,16 +157,20 @@ def make_leaf_rows(loss: Loss, some: RowSet, start: Any, score: Vector | None) -
 
 
 @kernel()
-def add_leaves(terms, rows, leaf, values, seat):
-    """f += the value of each row's leaf; losses and residuals anew."""
+def add_leaves(terms, rows, leaf, values, each, seat):
+    """f += the value of each row's leaf, or, if there are such, what ``each`` row has for itself;
+    losses and residuals anew."""
     delta, losses = np.empty(TILE), np.empty(TILE)
     for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
         rows.loss_sums[chunk] = 0.0
         rows.residual_sums[chunk] = 0.0
         for lo in range(rows.chunks[chunk], rows.chunks[chunk + 1], TILE):
             hi = min(lo + TILE, rows.chunks[chunk + 1])
-            for i in range(lo, hi):
-                delta[i - lo] = values[leaf[i]]
+            if each.shape[0] > 0:
+                delta[: hi - lo] = each[lo:hi]
+            else:
+                for i in range(lo, hi):
+                    delta[i - lo] = values[leaf[i]]
             add_step(terms, rows, lo, hi, delta, losses)
             add_sums(rows, chunk, lo, hi, losses)
 
@@ -166,6 +187,15 @@ def add_class_leaves(terms, rows, leaf, values, tile, seat):
                 for i in range(lo, hi):
                     rows.score[c, i] += values[leaf[i], c]
             evaluate_classes(terms, rows, chunk, lo, hi, scratch)
+
+
+@kernel()
+def write_curvatures(terms, rows, out, seat):
+    """The weighted curvature of every row."""
+    for chunk in range(seat.rank, rows.chunks.shape[0] - 1, seat.size):
+        for i in range(rows.chunks[chunk], rows.chunks[chunk + 1]):
+            _, _, curvature = evaluate(terms, rows.y[i], rows.score[i])
+            out[i] = curvature * rows.weight[i] if rows.weighted else curvature
 
 
 @kernel()

@@ -24,7 +24,7 @@ from ..direct.leaf_search import LeafRule
 from ..direct.newton_leaves import NewtonRule
 from ..direct.step_length import own_rule
 from ..problem import Problem, RowSet, start_of
-from .rows import KEPT, LeafRows, make_leaf_rows
+from .rows import KEPT, NOTHING, LeafRows, make_leaf_rows
 
 Vector = NDArray[np.float64]
 
@@ -144,14 +144,19 @@ class LeafRuns(Runs):
             # (4): the step
             found = choice.leaves
             values = leaf_values(state.rule, found, state.rows, team)
+            record.gradient[m] = found.gradient
+            if found.lines is not None:
+                values, norm = line_values(state.rule, found, values, state.rows, team)
+                record.gradient[m] = np.hypot(found.gradient, norm)
             record.values[m, : len(values)] = values.reshape(-1, *record.values.shape[2:])
-            record.gradient[m], record.sets[m] = found.gradient, choice.sets
+            record.sets[m] = choice.sets
             # (5), and (1) of the next iteration: f += step b, and the pseudo-residual r
             everywhere = choice.everywhere(values)
-            state.rows.add(found.leaf, everywhere, team)
+            add_values(state.rows, found.leaf, found.lines, everywhere, team)
             if len(state.held.rows.chunks) > 1:
                 held_leaf = prepared.leaves_of(state.held_learners, choice, team)
-                state.held.add(held_leaf, everywhere, team)
+                lines = prepared.lines_on(state.held_learners, choice)
+                add_values(state.held, held_leaf, lines, everywhere, team)
         return n
 
     def keep(self) -> Arrays:
@@ -176,6 +181,14 @@ def seed_of(rng: np.random.Generator) -> int:
 def mixed(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The same rows in a random order, always the same one."""
     return np.random.default_rng(0).permutation(rows)
+
+
+def add_values(rows: LeafRows, leaf: Any, lines: Any, values: Vector, team: Team) -> None:
+    """f += what the leaves say: a value each, or a linear function."""
+    if lines is None:
+        rows.add(leaf, values, team)
+    else:
+        rows.add_each(lines.say(leaf, values, team), team)
 
 
 @functools.singledispatch
@@ -245,3 +258,38 @@ def best_value(loss: Loss, y: Vector, score: Vector, weight: Vector | None) -> f
     if loss.quantile_leaves:
         return loss.best_constant(y, weight, offset=score)
     return LineSearch().find(loss, y, score, np.ones(len(y)), weight)
+
+
+def line_values(
+    rule: Any, found: Leaves, values: Vector, rows: LeafRows, team: Team
+) -> tuple[Vector, float]:
+    """The same values as those of linear functions at the means of the leaves, with the slopes of a
+    weighted least-squares fit: by the weights of the rows, or by their curvatures (Newton). And the
+    norm of what the slopes add."""
+    h, factor, limit = line_weights(rule, rows, team)
+    slopes, means, squares = found.lines.fit(rows.residual[0], h, found.leaf, found.weights, team)
+    slopes *= factor
+    value = values[:, 0] - np.sum(slopes * means, axis=1)
+    said = np.column_stack([value, value, value, slopes])
+    said = found.lines.bounded(said, factor * limit, found.leaf, team)
+    return said, float(np.sqrt(squares.sum()))
+
+
+@functools.singledispatch
+def line_weights(rule: Any, rows: LeafRows, team: Team) -> tuple[Vector, float, float]:
+    """(weights, factor of the slopes, the largest value before it)."""
+    raise ValueError(
+        "leaves='linear' are fitted by least squares, and this step sets the values of leaves in "
+        "another way; use step='constant' or 'newton', or leaves='constant'."
+    )
+
+
+@line_weights.register
+def _(rule: ConstantRule, rows: LeafRows, team: Team) -> tuple[Vector, float, float]:
+    weight = rows.weight
+    return NOTHING if weight is None else weight, rule.learning_rate * rule.rho, np.inf
+
+
+@line_weights.register
+def _(rule: NewtonRule, rows: LeafRows, team: Team) -> tuple[Vector, float, float]:
+    return rows.curvature(team), rule.learning_rate, rule.limit

@@ -30,6 +30,7 @@ from ..pairs.columns import check_sets
 from ..stumps.monotone import check_constraints, check_ordered
 from .arrays import MOST_BINS, TreeArrays, bins_of, code_rows, is_dense, take_coded
 from .leaf_of import children_of, find_leaves
+from .lines import FIRST, MOST_SLOPES, Table, make_table
 from .path import trees_of
 from .search import TreeChoice, TreeSearch
 from .stored import split_type
@@ -63,6 +64,10 @@ class Trees(LearnerFamily):
     subsample : float
         The share of the rows that a tree is looked for on, others at every iteration; its values
         are those of all rows.
+    leaves : "constant", "linear" or "auto"
+        What a leaf says: a number, or a linear function of the features on the way to it (see
+        `rgboost.learners.trees.lines`), which is worth much where the target is smooth. ``"auto"``
+        is for the estimators, whose plan tells what it is.
     max_bins : int
         Bins per feature, from 2 to 255.
     binning, categorical, smooth, min_frequency, max_categories
@@ -96,6 +101,7 @@ class Trees(LearnerFamily):
     min_samples_leaf: int = 20
     l2: float = 0.0
     subsample: float = 1.0
+    leaves: Literal["constant", "linear", "auto"] = "constant"
     max_bins: int = MOST_BINS - 1
     binning: Literal["quantile", "hybrid"] = "quantile"
     categorical: tuple[int, ...] = ()
@@ -125,6 +131,7 @@ class Trees(LearnerFamily):
                 f"subsample={self.subsample} must be above 0 and at most 1: it is a share of the "
                 "rows."
             )
+        check_option(self.leaves, "leaves", ["constant", "linear", "auto"])
         check_option(self.binning, "binning", ["quantile", "hybrid"])
         check_option(self.smooth, "smooth", [True, False])
         check_count(self.min_frequency, "min_frequency", at_least=1)
@@ -140,6 +147,13 @@ class Trees(LearnerFamily):
 
     def constrained(self, constraints: Any) -> Trees:
         return replace(self, constraints=constraints)
+
+    @property
+    def open_leaves(self) -> bool:
+        return self.leaves not in ("constant", "linear")
+
+    def with_leaves(self, leaves: Any) -> Trees:
+        return replace(self, leaves=leaves)
 
     def acting_together(self, sets: Any) -> Trees:
         return with_sets(self, sets)
@@ -158,6 +172,7 @@ class Trees(LearnerFamily):
         n_jobs: int = 1,
     ) -> PreparedTrees:
         n_rows, n_features = X.shape
+        self._check_leaves()
         signs = np.zeros(n_features, np.int8)
         if self.constraints is not None:
             signs = check_constraints(self.constraints, n_features, names)
@@ -190,7 +205,22 @@ class Trees(LearnerFamily):
         if not (cuts.categorical.any() or cuts.has_missing.any()):
             layout = layout.weighed(left_weights(cuts), total)
         cells = 3.0 * (len(coded.codes) + n_rows * int(dense.sum()))  # looks at a row and feature
-        return PreparedTrees(arrays, layout, cells, cuts, n_splits > 0, dense, self)
+        table = None
+        if self.leaves == "linear":
+            table = make_table(X, bins, cuts, weight)
+        return PreparedTrees(arrays, layout, cells, cuts, n_splits > 0, dense, self, table)
+
+    def _check_leaves(self) -> None:
+        if self.open_leaves:
+            raise ValueError(
+                f"leaves={self.leaves!r} is for RGBMRegressor and RGBMClassifier, which look at "
+                "held-out rows; use leaves='constant' or 'linear'."
+            )
+        if self.leaves == "linear" and self.constraints is not None:
+            raise ValueError(
+                "leaves='linear' have slopes of either sign, and monotone_constraints do not allow "
+                "them; use leaves='constant', or leave out the constraints."
+            )
 
     def _bins(
         self, X: Any, weight: Vector | None, least: float, n_jobs: int
@@ -248,6 +278,8 @@ class PreparedTrees(Prepared):
     useful: NDArray[np.bool_]
     dense: NDArray[np.bool_]
     family: Trees
+    table: Table | None
+    """What linear functions in the leaves see of each bin; None if there are none."""
 
     free_leaves = True
     by_leaves = True
@@ -260,9 +292,21 @@ class PreparedTrees(Prepared):
         levels = self.cuts.n_values[self.cuts.categorical] + 1
         return (int(levels.max(initial=0)) + 7) // 8
 
+    @property
+    def n_slopes(self) -> int | None:
+        """The most slopes of a leaf; None if leaves have a value each."""
+        family = self.family
+        if self.table is None:
+            return None
+        deepest = family.max_leaf_nodes - 1 if family.max_depth is None else family.max_depth
+        numbers = int((self.useful & ~self.cuts.categorical).sum())
+        return min(MOST_SLOPES, deepest, numbers)
+
     def choice_type(self, n_classes: int | None) -> np.dtype[Any]:
         leaves = self.family.max_leaf_nodes
         values = (leaves,) if n_classes is None else (leaves, n_classes)
+        if self.n_slopes is not None:
+            values = (leaves, FIRST + self.n_slopes)
         split_bytes = split_type(self.set_bytes).itemsize
         return np.dtype(
             [
@@ -289,7 +333,8 @@ class PreparedTrees(Prepared):
     def lasting(self, arrays: TreeArrays) -> Any:
         fields = arrays._asdict()
         del fields["weight"]  # a part of the data, which are known
-        return tuple(fields.values()), self.cuts.edges, repr(self.family).encode()
+        seen = np.empty(0) if self.table is None else self.table.z
+        return tuple(fields.values()), self.cuts.edges, seen, repr(self.family).encode()
 
     def on_some_rows(
         self, rows: NDArray[np.int64], weight: Vector | None, others: NDArray[np.int64]
@@ -311,10 +356,15 @@ class PreparedTrees(Prepared):
                 "monotone_constraints are for one score, and several classes have one each; use "
                 "monotone_constraints=None, or two classes."
             )
+        if n_outputs > 1 and self.n_slopes is not None:
+            raise ValueError(
+                "leaves='linear' are for one score, and several classes have one each; use "
+                "leaves='constant', or two classes."
+            )
         family = self.family
         return TreeSearch(
             arrays, n_outputs, family.max_leaf_nodes, family.max_depth, family.subsample,
-            self.set_bytes, seed,
+            self.set_bytes, seed, self.table, self.n_slopes,
         )  # fmt: skip
 
     def leaves_of(self, arrays: TreeArrays, choice: TreeChoice, team: Any) -> NDArray[np.uint8]:
@@ -323,8 +373,12 @@ class PreparedTrees(Prepared):
         team.run(find_leaves, arrays, tree, children_of(tree.leaf), leaf)
         return leaf
 
+    def lines_on(self, arrays: TreeArrays, choice: TreeChoice) -> Any:
+        lines = choice.leaves.lines
+        return None if lines is None else lines._replace(arrays=arrays)
+
     def bins(self) -> MixedCuts:
         return self.cuts
 
     def model(self, path: Path, intercept: Any) -> Any:
-        return trees_of(self.arrays, self.cuts, path, intercept, self.set_bytes)
+        return trees_of(self.arrays, self.cuts, self.table, path, intercept, self.set_bytes)

@@ -15,8 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.jit import kernel
-from ..._core.lanes import add_pair
+from ..._core.lanes import add_pair, fetch
 from .arrays import BYTES, TILE
+
+AHEAD = 16
+"""Rows whose words are asked for before they are needed: rows of a leaf lie anywhere, and their
+words come from far away."""
 
 
 class Looked(NamedTuple):
@@ -71,10 +75,14 @@ def sum_words(words, values, starts, sums):
 
 @kernel()
 def gather_words(words, rows, rank, step, tile_out):
-    """The words of rows that lie anywhere, side by side: a loop that does nothing else waits for
-    many of them at a time."""
+    """The words of rows that lie anywhere, side by side."""
+    flat, width = words.reshape(-1), words.shape[1]
     for i in range(rows.shape[0]):
         source = rows[i]
+        if i + AHEAD < rows.shape[0]:
+            soon = np.int64(rows[i + AHEAD]) * width
+            for b in range(0, width, BYTES):
+                fetch(flat, soon + b)
         for b in range(rank, tile_out.shape[0], step):
             tile_out[b, i] = words[source, b]
 

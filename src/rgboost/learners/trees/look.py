@@ -27,7 +27,8 @@ def look_at(arrays: TreeArrays, columns: NDArray[np.int64], team: Team) -> Looke
     if len(dense) < int((arrays.lane >= 0).sum()):
         words = np.empty((arrays.n_rows, n_blocks), np.uint64)
         chosen = columns[dense]
-        team.run(pack, arrays.words, arrays.block[chosen], arrays.lane[chosen], words)
+        places = BYTES * arrays.block[chosen] + arrays.lane[chosen]
+        team.run(pack, arrays.bins, places, words)
     start = np.concatenate([[0], np.cumsum(arrays.n_levels[columns])]).astype(np.int64)
     first = np.full(len(arrays.lane), -1, np.int64)
     first[columns] = start[:n]
@@ -39,18 +40,17 @@ def look_at(arrays: TreeArrays, columns: NDArray[np.int64], team: Team) -> Looke
 
 
 @kernel()
-def pack(words, block, lane, packed_out, seat):
-    """Words of some features."""
-    n_rows, byte = words.shape[0], np.uint64(255)
+def pack(bins, places, words_out, seat):
+    """Words of some features, from their columns: of the others nothing is read."""
+    n_rows = words_out.shape[0]
     first, stop = n_rows * seat.rank // seat.size, n_rows * (seat.rank + 1) // seat.size
     for lo in range(first, stop, TILE):
-        source, out = words[lo : min(lo + TILE, stop)], packed_out[lo : min(lo + TILE, stop)]
+        out = words_out[lo : min(lo + TILE, stop)]
         out[:] = np.uint64(0)
-        for k in range(block.shape[0]):
-            a, b = block[k], k // BYTES
-            shift, to = np.uint64(8 * lane[k]), np.uint64(8 * (k % BYTES))
+        for k in range(places.shape[0]):
+            column, b, shift = bins[places[k], lo:stop], k // BYTES, np.uint64(8 * (k % BYTES))
             for i in range(out.shape[0]):
-                out[i, b] |= ((source[i, a] >> shift) & byte) << to
+                out[i, b] |= np.uint64(column[i]) << shift
 
 
 def allowed_learners(arrays: Any, subset: Any) -> NDArray[np.bool_]:

@@ -11,10 +11,12 @@ from ..._core.team import Team, row_chunks
 from ...selection import Subsets
 from ..credibility import residual_noise
 from ..leaves import Leaves
+from ..pairs.axes import CATEGORY
 from .arrays import TreeArrays
 from .grow import Limits, Tree, Work, empty_tree, grow
 from .histograms import Looked
 from .leaf_of import children_of, find_leaves, keep_order, sum_leaves
+from .lines import Lines, Table, features_on_the_way
 from .look import allowed_learners, look_at
 from .splits import sign_of
 from .stored import no_splits, write_tree
@@ -51,6 +53,8 @@ class TreeSearch:
         subsample: float,
         set_bytes: int,
         seed: int,
+        table: Table | None,
+        n_slopes: int | None,
     ) -> None:
         self.arrays = arrays
         self.n_outputs = n_outputs
@@ -59,6 +63,8 @@ class TreeSearch:
         self.subsample = subsample
         self.set_bytes = set_bytes
         self.seed = seed
+        self.table = table
+        self.n_slopes = n_slopes
         self.done = 0
         self._looked: Looked | None = None
         self._work: Work | None = None
@@ -150,11 +156,21 @@ class TreeSearch:
             sums, keep = self._in_order(tree, raw, sums, weights)
             if not sums.any():
                 return TreeChoice(-1)
-        leaves = Leaves(self._leaf, raw, sums, weights, keep)
+        leaves = Leaves(self._leaf, raw, sums, weights, keep, self._lines(tree))
         sets = no_splits(self.max_leaf_nodes - 1, self.set_bytes)
         write_tree(tree, arrays.offsets, arrays.n_values, sets)
         learner = int(arrays.offsets[tree.column[0]] + tree.split[0])
         return TreeChoice(learner, tree, sets.view(np.uint8), leaves)
+
+    def _lines(self, tree: Tree) -> Lines | None:
+        """The linear functions in the leaves; None if each has one value."""
+        arrays = self.arrays
+        if self.table is None or self.n_slopes is None:
+            return None
+        numbers = arrays.kind != CATEGORY
+        features, count = features_on_the_way(tree.leaf, tree.column, numbers, self.n_slopes)
+        usual = arrays.total_weight / max(1, arrays.n_rows)
+        return Lines(arrays, self.table, features, count, usual)
 
     def _in_order(
         self, tree: Tree, raw: Vector, sums: Vector, weights: Vector

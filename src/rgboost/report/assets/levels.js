@@ -17,10 +17,11 @@ if (data.levels) {
     let marks = 0;
     [...found.levels, found.all].forEach((level, i) => {
       const far = level.loss !== null && level.error[k] !== null && Math.abs(level.off[k]) > level.error[k];
+      body.children[i].children[2].className = "number";
       body.children[i].children[5].className = "number" + (far ? " marked" : "");
       marks += far;
     });
-    table.tHead.rows[0].children[5].className = "number";
+    for (const k of [2, 5]) table.tHead.rows[0].children[k].className = "number";
     if (marks) make("p", place, "Marked: zero is outside of the interval.", {className: "faint"});
   });
 }

@@ -57,6 +57,8 @@ def make_entries(
         if idle is not None:
             why = NO_EFFECT + idle
         found.append(Entry(name, _plain(value), "auto" if auto else "given", why))
+        if name == "learner" and plan.ways[0].leaves is not None:
+            found.append(_about_leaves(case, plan))
         if name == "max_iter":
             found += _about_runs(case, plan, judged)
     return (*found, *_about_pieces(case, plan))
@@ -66,6 +68,13 @@ def _is_auto(name: str, given: Any) -> bool:
     if name in ("gram_memory", "n_jobs"):
         return given is None
     return isinstance(given, str) and given in ("auto", "paper")
+
+
+def _about_leaves(case: Case, plan: Plan) -> Entry:
+    """What the leaves of trees say."""
+    held = plan.judge in (rules.VALIDATION, rules.HELD)
+    why = decide(rules.LEAVES, replace(case, mean=plan.mean, held_out=held)).why
+    return Entry("leaves", _either(way.leaves for way in plan.ways), "auto", why)
 
 
 def _about_runs(case: Case, plan: Plan, judged: str) -> Iterator[Entry]:

@@ -63,6 +63,8 @@ class Way:
     """Why this engine."""
     newton: bool = False
     """Whether runs on the rows take the steps of a quadratic model at their own scores."""
+    leaves: str | None = None
+    """What leaves say, if the plan has to tell."""
 
 
 @dataclass
@@ -70,9 +72,9 @@ class Plan:
     """What a fit will do, or has done. ``print`` it, or look at it in a notebook.
 
     ``judge`` is what tells the number of iterations. ``ways`` are the settings of the runs; if
-    there are two, the means of both are fitted and the one with the smaller loss of held-out rows
-    is kept. ``cv_engine`` is that of the k runs of cross-validation which one fit follows. A plan
-    that was loaded from a file has no ways.
+    there are two, both are fitted and the one with the smaller loss of held-out rows is kept.
+    ``cv_engine`` is that of the k runs of cross-validation which one fit follows. A plan that was
+    loaded from a file has no ways.
     """
 
     judge: str

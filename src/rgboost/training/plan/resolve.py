@@ -66,8 +66,7 @@ def resolve(parameters: Mapping[str, Any], facts: Facts) -> Plan:
     elif ways:
         judge = Choice(rules.MEAN, judge.why)
     if not ways:
-        one, cv_engine = _one_run(case, judge.value, memory, considered)
-        ways = [one]
+        ways, cv_engine = _one_run(case, judge.value, memory, considered)
     plan = Plan(judge.value, (), tuple(considered), [], tuple(ways), cv_engine, int(memory))
     plan.pairs, interactions, why = plan_pairs(case, plan.judge, plan.mean)
     plan.entries = make_entries(
@@ -140,7 +139,8 @@ def _ways_to_a_mean(
     case: Case, judge: str, memory: int, considered: list[Considered]
 ) -> Iterator[Way]:
     """Settings of the means of several runs that can be had. Whether few random thresholds are
-    better differs much between sets with categories or missing values: there both are tried."""
+    better differs much between sets with categories or missing values: there both are tried; so are
+    leaves of both kinds."""
     facts, k = case.facts, n_folds(case)
     for selection in selections(case):
         now = _with_rate(case, selection)
@@ -149,18 +149,23 @@ def _ways_to_a_mean(
         needed = judge == rules.FOLDS  # k runs will be needed anyway
         found = engines_of_mean(mean, bins, needed)
         considered += found.considered
-        if found.engine is not None:
+        if found.engine is None:
+            continue
+        for leaves in decide(rules.LEAVES, case).value:
             yield Way(
                 engine=found.engine, n_runs=k, selection=selection, step=case.step,
                 learning_rate=now.rate, max_bins=found.bins.max_bins,
                 min_weight_fraction_leaf=bins.least, n_iter=rules.MOST_ROUNDS,
                 patience=_patience(now), gram_type=found.gram_type, newton=found.newton,
-                why=found.why,
+                why=found.why, leaves=leaves,
             )  # fmt: skip
 
 
-def _one_run(case: Case, judge: str, memory: int, considered: list[Considered]) -> tuple[Way, Any]:
-    """The settings of a single run, and the engine of the cross-validation before it."""
+def _one_run(
+    case: Case, judge: str, memory: int, considered: list[Considered]
+) -> tuple[list[Way], Any]:
+    """The settings of a single run, with leaves of one kind or of two, and the engine of the
+    cross-validation before it."""
     limit = case.max_iter
     if isinstance(limit, str):
         limit = rules.FEW_ITERATIONS if judge == rules.FEW else rules.MOST_ITERATIONS
@@ -182,7 +187,9 @@ def _one_run(case: Case, judge: str, memory: int, considered: list[Considered]) 
         max_bins=bins.max_bins, min_weight_fraction_leaf=bins.least, n_iter=limit,
         patience=_patience(case) if stops else None,
     )  # fmt: skip
-    return way, cv_engine
+    case = replace(case, held_out=judge in (rules.VALIDATION, rules.HELD))
+    kinds = decide(rules.LEAVES, case).value
+    return [replace(way, leaves=leaves) for leaves in kinds], cv_engine
 
 
 def rows_to_hold_out(case: Case) -> int:

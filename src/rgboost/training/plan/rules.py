@@ -96,6 +96,8 @@ class Case:
     step: StepRule = ConstantStep()  # noqa: RUF009
     rate: float = 1.0
     gram_is_faster: bool = False
+    held_out: bool = False
+    """Whether there are rows that runs are not fitted to."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -239,6 +241,23 @@ def threshold_count(n_rows: int, n_features: int) -> int:
     """How many ``selection="thresholds"`` looks at."""
     return max(1, math.isqrt(n_features) // 2, n_rows // ROWS_PER_THRESHOLD)
 
+
+LEAVES = (
+    Rule("the learner has leaves of one kind, or they are given",
+         lambda c: not c.family.open_leaves, (None,), "that kind"),
+    Rule("several classes: linear functions are for one score",
+         lambda c: c.facts.several_classes, ("constant",)),
+    Rule("monotone_constraints: slopes may have either sign",
+         lambda c: c.monotone_constraints is not None, ("constant",)),
+    Rule("the step sets the values of leaves in another way than least squares",
+         lambda c: not isinstance(c.step, ConstantStep | NewtonStep), ("constant",)),
+    Rule("one run that goes on, or that a callback looks at",
+         lambda c: c.facts.goes_on is not None, ("constant",)),
+    Rule("no rows are held out that could tell", lambda c: not (c.mean or c.held_out),
+         ("constant",)),
+    Rule("both are tried, and the better one on held-out rows is kept", always,
+         ("constant", "linear"), "constant or linear"),
+)  # fmt: skip
 
 SUBSET_SIZE = (
     Rule("trees", lambda c: c.is_trees and not c.thresholds, SHARE_OF_FEATURES),
@@ -410,7 +429,8 @@ ENGINE = (
 )  # fmt: skip
 
 TABLES: dict[str, tuple[Rule, ...]] = {
-    "max_iter": JUDGE, "selection": SELECTION, "subset_size": SUBSET_SIZE,
+    "max_iter": JUDGE, "leaves of trees": LEAVES, "selection": SELECTION,
+    "subset_size": SUBSET_SIZE,
     "learning_rate": LEARNING_RATE, "step": STEP, "n_iter_no_change": NO_CHANGE,
     "max_bins": MAX_BINS, "min_weight_fraction_leaf": LEAST_SHARE,
     "engine, the mean of several runs": ENGINE_OF_MEAN, "engine, one run": ENGINE,

@@ -64,7 +64,7 @@ const hidden = terms.slice(20).reduce((sum, shape) => sum + shape.importance, da
 $("rest").textContent = [
   more ? more + " more" + kind + ": " + percent(hidden) + "." : "",
   data.left_out_pairs ? "The " + pairs.length + " strongest pairs are drawn." : "",
-  data.unused ? data.unused + " features are not used by the model." : "",
+  data.unused ? data.unused + (data.unused === 1 ? " feature is" : " features are") + " not used by the model." : "",
 ].filter(Boolean).join(" ");
 
 let limits = null;

@@ -2,18 +2,26 @@
 
 python -m benchmarks.bench_chunks                       2,000,000 rows of 50 numbers
 python -m benchmarks.bench_chunks --rows 40000000 --dir DIR    8 GB of them; kept in DIR
+python -m benchmarks.bench_chunks --only "squared, 5 pairs"    one of the fits
 
-The signal is known: y = sin(3 x0) + x1² + |x2| + x3/2 + 2 [x4 > 0.5] + noise of variance 1; labels
-of two classes are drawn with the log-odds of that, less 1.85.
+Every fit is in a process of its own, whose address space has a limit (``--space``, GiB). The signal
+is known: y = sin(3 x0) + x1² + |x2| + x3/2 + 2 [x4 > 0.5] + 1.5 x5 [x6 > 0] + x7 x8 + noise of
+variance 1; labels of two classes are drawn with the log-odds of that, less 1.85. XGBoost reads the
+same files by its external memory (`ExtMemQuantileDMatrix`), 500 rounds of stumps, where it is
+installed.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
+import subprocess
+import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +31,7 @@ FEATURES = 50
 ROWS_OF_FILE = 2_000_000
 ROWS_OF_GROUP = 250_000
 HEAD = (
-    "loss", "seconds", "CPU seconds", "rounds", "engine", "peak RssAnon, MiB", "R² or accuracy",
+    "fit", "seconds", "CPU seconds", "rounds", "how", "peak RssAnon, MiB", "R² or accuracy",
     "passes",
 )  # fmt: skip
 
@@ -31,7 +39,8 @@ HEAD = (
 def signal(X: np.ndarray) -> np.ndarray:
     """The part of y that can be known."""
     score = np.sin(3 * X[:, 0]) + X[:, 1] ** 2 + np.abs(X[:, 2]) + 0.5 * X[:, 3]
-    return score + 2.0 * (X[:, 4] > 0.5)
+    score += 2.0 * (X[:, 4] > 0.5)
+    return score + 1.5 * X[:, 5] * (X[:, 6] > 0) + X[:, 7] * X[:, 8]
 
 
 def write_files(folder: Path, n_rows: int) -> list[Path]:
@@ -43,7 +52,7 @@ def write_files(folder: Path, n_rows: int) -> list[Path]:
     paths = []
     for k, first in enumerate(range(0, n_rows, ROWS_OF_FILE)):
         rng, n = np.random.default_rng(k), min(ROWS_OF_FILE, n_rows - first)
-        path = folder / f"rows-{first}-{n}.parquet"
+        path = folder / f"pairs-{first}-{n}.parquet"
         paths.append(path)
         if path.exists():
             continue
@@ -111,18 +120,22 @@ class Passes:
         self._last = what, done, now
 
 
-def run(name: str, model: Any, paths: list[Path], target: str, work_dir: str | None) -> str:
-    """Fit once; a line of the table."""
+def features() -> list[str]:
+    return [f"x{g}" for g in range(FEATURES)]
+
+
+def fit(model: Any, paths: list[Path], target: str, options: Any) -> list[Any]:
+    """Fit once; the cells of a line of the table."""
     from rgboost import Chunks
 
-    features = [f"x{g}" for g in range(FEATURES)]
-    chunks = Chunks.from_parquet(paths, target, features=features, work_dir=work_dir)
+    folder = options.work_dir
+    chunks = Chunks.from_parquet(paths, target, features=features(), work_dir=folder)
     chunks.watch = passes = Passes()
     with AnonymousMemory() as memory:
         begin, cpu = time.perf_counter(), time.process_time()
         model.fit(chunks)
         seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
-    some = Chunks.from_parquet(paths[:1], target, features=features)
+    some = Chunks.from_parquet(paths[:1], target, features=features())
     quality = model.score(some)
     told = "; ".join(
         f"{what}: {passes.count[what]} x {passes.bytes[what] / 1e9:.2f} GB, "
@@ -130,10 +143,100 @@ def run(name: str, model: Any, paths: list[Path], target: str, work_dir: str | N
         for what in passes.count
     )
     way = model.plan_.ways[0]
+    rounds = f"{model.n_iter_:,}"
+    if hasattr(model, "pair_trace_"):
+        rounds += f" and {len(model.pair_trace_):,}"
+        told += "; " + ", ".join(name for name in model.term_names_ if " x " in name)
+    how = f"{way.engine}, {way.max_bins} bins"
+    return [seconds, cpu, rounds, how, memory, quality, told]
+
+
+def squared(paths: list[Path], options: Any, interactions: int = 0) -> list[Any]:
+    from rgboost import RGBMRegressor
+
+    settings = dict(random_state=0, gram_memory=options.gram_memory)
+    return fit(RGBMRegressor(interactions=interactions, **settings), paths, "y", options)
+
+
+def with_pairs(paths: list[Path], options: Any) -> list[Any]:
+    return squared(paths, options, 5)
+
+
+def logistic(paths: list[Path], options: Any) -> list[Any]:
+    from rgboost import RGBMClassifier
+
+    model = RGBMClassifier(interactions=0, random_state=0, gram_memory=options.gram_memory)
+    return fit(model, paths, "label", options)
+
+
+def pieces(paths: list[Path]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The rows, some at a time, for XGBoost."""
+    import pyarrow.parquet
+
+    for path in paths:
+        for batch in pyarrow.parquet.ParquetFile(path).iter_batches(ROWS_OF_GROUP):
+            X = np.column_stack([batch.column(name).to_numpy() for name in features()])
+            yield X, batch.column("y").to_numpy()
+
+
+def xgboost_outside(paths: list[Path], options: Any) -> list[Any]:
+    """XGBoost's external memory: bins in files beside, stumps."""
+    import xgboost
+
+    class Pieces(xgboost.DataIter):
+        def __init__(self, folder: str) -> None:
+            self.passes = 0
+            self.reset()
+            super().__init__(cache_prefix=os.path.join(folder, "xgboost"))
+
+        def reset(self) -> None:
+            self.left = pieces(paths)
+            self.passes += 1
+
+        def next(self, input_data: Callable[..., Any]) -> bool:
+            piece = next(self.left, None)
+            if piece is not None:
+                input_data(data=piece[0], label=piece[1])
+            return piece is not None
+
+    settings = {"max_depth": 1, "tree_method": "hist", "eta": 0.3, "max_bin": 256}
+    threads = os.cpu_count()
+    with tempfile.TemporaryDirectory(dir=options.work_dir) as folder, AnonymousMemory() as memory:
+        begin, cpu = time.perf_counter(), time.process_time()
+        rows = Pieces(folder)
+        binned = xgboost.ExtMemQuantileDMatrix(rows, max_bin=256, nthread=threads)
+        model = xgboost.train({**settings, "nthread": threads}, binned, XGBOOST_ROUNDS)
+        seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
+        size = sum(path.stat().st_size for path in Path(folder).iterdir())
+        del binned
+    X, y = (np.concatenate(part) for part in zip(*pieces(paths[:1]), strict=True))
+    quality = 1.0 - np.mean((model.inplace_predict(X) - y) ** 2) / np.var(y)
+    told = f"{rows.passes} passes over the files, {XGBOOST_ROUNDS} over bins ({size / 1e9:.2f} GB)"
+    rounds = f"{XGBOOST_ROUNDS:,}"
+    return [seconds, cpu, rounds, "hist, 256 bins", memory, float(quality), told]
+
+
+XGBOOST_ROUNDS = 500
+FITS: dict[str, Callable[[list[Path], Any], list[Any]]] = {
+    "squared": squared,
+    "logistic": logistic,
+    "squared, 5 pairs": with_pairs,
+    "XGBoost": xgboost_outside,
+}
+
+
+def line(name: str, paths: list[Path], options: Any) -> str:
+    """A line of the table, by a fit in this process."""
+    if options.space:
+        most = int(options.space * 2**30)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    try:
+        seconds, cpu, rounds, how, memory, quality, told = FITS[name](paths, options)
+    except ImportError as missing:
+        return f"| {name} | {missing} |" + " |" * (len(HEAD) - 2)
     most = f"{memory.peak / 2**20:.0f} (before: {memory.before / 2**20:.0f})"
-    engine = f"{way.engine}, {way.max_bins} bins"
-    cells = [name, f"{seconds:.0f}", f"{cpu:.0f}", model.n_iter_, engine, most, f"{quality:.4f}"]
-    return f"| {' | '.join(map(str, cells))} | {told} |"
+    cells = [name, f"{seconds:.0f}", f"{cpu:.0f}", rounds, how, most, f"{quality:.4f}", told]
+    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
@@ -142,24 +245,23 @@ def main() -> None:
     parser.add_argument("--dir", type=Path, help="where the files are kept (default: nowhere)")
     parser.add_argument("--work-dir", help="where bins are kept during a fit")
     parser.add_argument("--gram-memory", type=int, help="bytes; default: by the machine's memory")
-    parser.add_argument("--only", choices=["squared", "logistic"])
+    parser.add_argument("--space", type=float, default=6.0, help="address space of a fit, in GiB")
+    parser.add_argument("--only", choices=list(FITS))
     options = parser.parse_args()
-
-    from rgboost import RGBMClassifier, RGBMRegressor
-
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.dir or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         paths = write_files(folder, options.rows)
+        if options.only:
+            print(line(options.only, paths, options), flush=True)
+            return
         size = sum(path.stat().st_size for path in paths)
         print(f"{options.rows:,} rows of {FEATURES} float32, {size / 1e9:.2f} GB of Parquet\n")
         print(f"| {' | '.join(HEAD)} |\n|{' --- |' * len(HEAD)}", flush=True)
-        fits = {"squared": (RGBMRegressor, "y"), "logistic": (RGBMClassifier, "label")}
-        for name, (kind, target) in fits.items():
-            if options.only in (None, name):
-                memory = options.gram_memory
-                model = kind(interactions=0, random_state=0, gram_memory=memory)
-                print(run(name, model, paths, target, options.work_dir), flush=True)
+        again = [*sys.argv[1:], "--dir", str(folder)]
+        for name in FITS:
+            command = [sys.executable, "-m", "benchmarks.bench_chunks", *again, "--only", name]
+            subprocess.run(command, check=False)
 
 
 if __name__ == "__main__":

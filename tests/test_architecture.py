@@ -37,12 +37,12 @@ LAYERS = {
         few_rows_loop python_loss softmax_step softmax_loop outputs runs""",
     "engines/leaves": "rows runs",
     "engines/gram": "search loop class_search class_loop family gram_rows runs",
-    "engines/quadratic": "runs class_runs",
+    "engines/quadratic": "runs class_runs cell_runs",
     "estimators": """documents habits routing class_weight rows held_out carry_out pairs chunked
         new_rows fitted_model fitted convergence base classifier regressor loading""",
     "estimators/chunked": "given refuse tally labels columns survey rows",
     "estimators/fitted": "labelled refit edits decisions bags",
-    "estimators/pairs": "rows judge stage",
+    "estimators/pairs": "gains rows summed_rows judge stage",
     "experiments": """environment store protocol cells demo study summary figures rules
         verdicts page command""",
     "export": """terms extract document rebuild tables sources codes onnx_model sql
@@ -55,7 +55,7 @@ LAYERS = {
     "learners": "kernels credibility leaves base stumps dictionary pairs trees",
     "learners/stumps": """splits stump_statistics dense_stumps sparse_stumps mixed_splits
         mixed_stumps some_rows class_sums prepared_mixed family monotone""",
-    "learners/pairs": "axes isotone levels columns look score search tables choose family",
+    "learners/pairs": "axes isotone levels columns look score search in_cells tables choose family",
     "learners/trees": "arrays histograms splits grow leaf_of lines look stored path search family",
     "losses": """kernels conjugates base log_link squared huber log_cosh quantile absolute
         exponential softmax logistic poisson gamma tweedie ridged""",
@@ -67,7 +67,7 @@ LAYERS = {
         waterfall""",
     "report": "judged performance levels exact page",
     "selection": "layout rules always thresholds weighted",
-    "statistics": """base rows class_rows whole_gram counted_gram slots side_by_side memory
+    "statistics": """cells base rows class_rows whole_gram counted_gram slots side_by_side memory
         classes in_memory folded_rows pieces work_file chunks""",
     "storage": "container values model_file",
     "theory": "_validation procedure norms distance dual angle guarantees certificates figures",

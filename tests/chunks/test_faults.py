@@ -34,8 +34,6 @@ REFUSED = [
     (dict(monotone_constraints={"age": 1}), "Leave them out"),
     (dict(engine="direct"), "Use engine='auto'"),
     (dict(engine="gram", loss="huber"), "Use 'auto' or 'quadratic'"),
-    (dict(interactions=3), "Use 'auto' or 0"),
-    (dict(interactions=[("age", "income")]), "Use 'auto' or 0"),
     (dict(warm_start=True), "larger max_iter"),
     (dict(cv=[(np.arange(5), np.arange(5, 10))]), "number of folds"),
     (dict(step="leaf-search"), "Use 'auto', 'constant'"),
@@ -315,8 +313,7 @@ def test_the_plan_says_what_is_read():
     plan = model.plan(chunks_of(X, Y, sample_rows=1000))
     assert plan["sample_rows"][1:3] == (1000, "given")
     assert plan["passes over the rows"].value == 1 + len(plan.ways) == 3
-    assert plan["interactions"].value == 0
-    assert "Chunks" in plan["interactions"].why
+    assert plan["interactions"].value == "auto"
     assert not hasattr(model, "plan_")
     model.fit(chunks_of(X, Y, sample_rows=1000))
     assert any("3 passes over the rows" in event for event in model.plan_.events)

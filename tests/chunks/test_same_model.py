@@ -39,7 +39,7 @@ def test_regression(weight):
     here = in_memory(RGBMRegressor, Y["number"], weight)
     parts = (X, Y["number"]) if weight is None else (X, Y["number"], weight)
     for size in (len(X), 997):
-        there = RGBMRegressor(random_state=0).fit(chunks_of(*parts, size=size))
+        there = RGBMRegressor(random_state=0, interactions=0).fit(chunks_of(*parts, size=size))
         assert there.trace_.engine == here.trace_.engine == "gram: the mean of 5 runs"
         assert_same(here, there)
         np.testing.assert_array_equal(here.feature_importances_, there.feature_importances_)
@@ -51,7 +51,7 @@ def test_regression(weight):
 def test_classification(labels):
     y = Y[labels]
     here = in_memory(RGBMClassifier, y, engine="quadratic")
-    there = RGBMClassifier(random_state=0).fit(chunks_of(X, y, size=1234))
+    there = RGBMClassifier(random_state=0, interactions=0).fit(chunks_of(X, y, size=1234))
     assert there.classes_.tolist() == here.classes_.tolist()
     assert there.trace_.engine == here.trace_.engine
     assert_same(here, there)

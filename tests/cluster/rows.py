@@ -13,7 +13,7 @@ from dask import delayed
 
 from rgboost import Chunks
 
-WAIT = 120.0
+WAIT = 300.0
 """Seconds until a test that waits for another process gives up; it matters where that fails."""
 
 

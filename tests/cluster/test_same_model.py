@@ -16,11 +16,10 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from sklearn.base import clone
 
 from rgboost import Chunks, RGBMClassifier, RGBMRegressor, load
-from rgboost.dask import DaskRGBMClassifier, DaskRGBMRegressor, statistics
+from rgboost.dask import DaskRGBMClassifier, DaskRGBMRegressor
 from rgboost.data.chunks.sample import random_numbers
 from rgboost.engines.gram import gram_rows, runs
 from rgboost.statistics import chunks as provider
-from rgboost.statistics.base import Models
 from rgboost.training.plan import cluster as plan
 from rgboost.training.plan import costs, engines, rules
 
@@ -292,21 +291,13 @@ def test_what_runs_can_be_seen(client):
     scheduler.remove_plugin(name=watcher.name)
 
 
-def test_tables_of_pairs(client, monkeypatch):
-    """Sums in the cells of pairs, which no fit of curves asks for: those of all cells are of all
-    rows."""
-    found, kind = [], statistics.ClusterStatistics
-    close = kind.close
-
-    def asked_before(self):
-        models = Models(np.zeros(2), np.zeros((2, (4 * 8))))
-        found.append((self.tables([(0, 1), (2, 3)], models), self.sums(models)))
-        close(self)
-
-    monkeypatch.setattr(kind, "close", asked_before)
-    DaskRGBMRegressor(**SHORT, max_bins=8, client=client).fit(*computed((300,) * 10))
-    ((sums, weights), of_rows), *_ = found
-    for residual, weight in zip(sums, weights, strict=True):
-        assert residual.shape == (1, 2, 8, 8)
-        assert weight.sum() == 3000
-        np.testing.assert_allclose(residual.sum(axis=(2, 3)), of_rows.total, rtol=1e-10)
+def test_pairs(client):
+    """Features that act together are found and fitted from sums in cells, as of files."""
+    X, y = in_memory((400,) * 5)
+    y = np.round(4 * (y + 2.0 * (X[:, 2] > 0) * (X[:, 3] > 0)))
+    here = RGBMRegressor(**MEAN, interactions=1).fit(chunks_of(X, y))
+    far = da.from_array(X, chunks=(400, 4)), da.from_array(y, chunks=400)
+    there = DaskRGBMRegressor(**MEAN, interactions=1).fit(*far)
+    assert next(iter(there.pair_scores_)) == next(iter(here.pair_scores_)) == ("x2", "x3")
+    assert there.term_features_ == here.term_features_
+    np.testing.assert_allclose(there.predict(X), here.predict(X), rtol=1e-8, atol=1e-8)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rgboost.statistics.base import Source, Statistics, Sums, Weights
+from rgboost.statistics.base import CellSums, Falls, Source, Statistics, Sums, Weights
 from rgboost.statistics.pieces import MemoryRows, merged_facts
 
 
@@ -88,5 +88,11 @@ class FarStatistics(Statistics):
         for out, found in zip(outs, total, strict=True):
             out[:, cells] = found[:, cells]
 
-    def tables(self, pairs, models):
-        return self.add("tables", pairs, models)
+    def cell_weights(self, cells):
+        return sum(ask(worker, "cell_weights", cells) for worker in self.workers)
+
+    def tables(self, cells, models, table):
+        return CellSums(*self.add("tables", cells, models, table))
+
+    def falls(self, models, fold, counts):
+        return Falls(*self.add("falls", models, fold, counts))

@@ -124,34 +124,3 @@ def test_the_direct_engine_needs_rows():
     X, y = mixed_rows()
     with pytest.raises(ValueError, match="statistics have none"):
         boost(None, None, statistics=MemoryRows(X, y), engine="direct", **settings(Squared(), 5))
-
-
-def test_tables_of_pairs():
-    """Sums of residuals in the cells of two features, against a loop over rows."""
-    from rgboost.engines.gram.family import gram_family
-    from rgboost.statistics.base import Models
-    from rgboost.training.make_problem import problem_of_source
-
-    X, y = mixed_rows()
-    source = Pieces([MemoryRows(*piece) for piece in pieces_of(X, y)])
-    options = settings(Squared(), None) | {"names": None, "groups": None, "tol": 0.0, "n_jobs": 1}
-    del options["early_stopping"]
-    given = dict.fromkeys(("weight", "offset", "validation"))
-    problem = problem_of_source(source, None, None, **options, **given)
-    from rgboost._core.team import Team
-
-    family = gram_family(problem)
-    statistics = source.binned(problem, family, 1, 0, Team(1))
-    rng = np.random.default_rng(1)
-    models = Models(np.array([0.0, 0.3]), rng.normal(size=(2, family.n_tables)))
-    (sums,), (weights,) = statistics.tables([(1, 3)], models)
-    codes, first = problem.prepared.arrays.codes, family.first_cell
-    expected, counts = np.zeros(sums[0].shape), np.zeros(weights[0].shape)
-    for i in range(len(y)):
-        a, b = codes[1, i], codes[3, i]
-        counts[a, b] += 1
-        for m in range(2):
-            f = models.start[m] + sum(models.tables[m, first[g] + codes[g, i]] for g in range(5))
-            expected[m, a, b] += y[i] - problem.centre - f
-    np.testing.assert_allclose(sums[0], expected, atol=1e-9)
-    np.testing.assert_array_equal(weights[0], counts)

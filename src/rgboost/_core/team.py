@@ -149,16 +149,18 @@ def team_size(n_jobs: int, cells: float) -> int:
 
 
 class Team:
-    """Runs a kernel on ``size`` threads at once, each with its own `Seat`."""
+    """Runs a kernel on ``size`` threads at once, each with its own `Seat`. Threads are made when
+    there is something to do; a team that was closed makes others."""
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._pool = ThreadPoolExecutor(size - 1, "rgboost") if size > 1 else None
+        self._pool: ThreadPoolExecutor | None = None
 
     def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call ``function(*args, seat)`` on every thread; returns what the first one returned."""
         arrived, tickets = np.zeros(1, np.int64), np.zeros(2, np.int64)
         if self.size > 1:
+            self._pool = self._pool or ThreadPoolExecutor(self.size - 1, "rgboost")
             ready(function, *args, Seat(0, self.size, arrived, tickets))
         others = []
         try:
@@ -176,6 +178,7 @@ class Team:
     def close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown()
+            self._pool = None
 
     def __enter__(self) -> Team:
         return self

@@ -62,8 +62,6 @@ class PartitionedRows(SurveyedRows):
 
     def source(self) -> ClusterRows:
         source = ClusterRows(self.cluster, self.survey.facts, self.rows, self.reader, self.share)
-        for before in self.sources:
-            before.close()
         self.sources.append(source)
         return source
 

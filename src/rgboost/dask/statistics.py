@@ -8,7 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..statistics.base import Columns, Curvature, Facts, Models, Source, Statistics, Sums, Weights
+from ..statistics.base import (
+    CellSums,
+    Columns,
+    Curvature,
+    Facts,
+    Falls,
+    Models,
+    Source,
+    Statistics,
+    Sums,
+    Weights,
+)
+from ..statistics.cells import Cells
 from ..statistics.folded_rows import Asked, Binner
 from ..statistics.in_memory import add_blocks
 from ..statistics.pieces import mirror
@@ -215,6 +227,12 @@ class ClusterStatistics(Statistics):
                     out[rows, now] = part[:, at : at + width]
                     at += width
 
-    def tables(self, pairs: Sequence[tuple[int, int]], models: Models) -> tuple[Any, Any]:
-        found = self._ask("tables", pairs, models)
-        return found[: len(pairs)], found[len(pairs) :]
+    def cell_weights(self, cells: Cells) -> Any:
+        (found,) = self._ask("cell_weights", cells)
+        return found
+
+    def tables(self, cells: Cells, models: Models, table: NDArray[np.int64]) -> CellSums:
+        return CellSums(*self._ask("tables", cells, models, table))
+
+    def falls(self, models: Models, fold: Sequence[int], counts: NDArray[np.int64]) -> Falls:
+        return Falls(*self._ask("falls", models, list(fold), counts))

@@ -22,8 +22,7 @@ from ..estimators.chunked.labels import Labels
 from ..estimators.chunked.rows import HeldFacts, HeldReader, held_facts, read_piece
 from ..estimators.chunked.survey import Surveyor, present
 from ..estimators.chunked.tally import Tally
-from ..statistics.base import Curvature, fold_of_rows
-from ..statistics.chunks import MANY
+from ..statistics.base import MANY, Curvature, fold_of_rows
 from ..statistics.folded_rows import Asked, Binner, FoldedRows, NumberRows, folded
 from ..statistics.in_memory import InMemory
 from ..statistics.pieces import added, spans

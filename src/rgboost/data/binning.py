@@ -67,7 +67,7 @@ def bin_dense(
         encode_columns(columns, found[0], found[1], codes[start:stop])
         return found
 
-    width = _BLOCK_BYTES // (n_rows * X.dtype.itemsize)
+    width = _BLOCK_BYTES // max(1, n_rows * X.dtype.itemsize)
     blocks = _map_blocks(bin_block, n_features, width, n_jobs)
     cuts = _join_cuts(blocks)
     return cuts, codes.astype(cuts.code_dtype(), copy=False)
@@ -122,7 +122,7 @@ def encode_dense(
         thresholds = cuts.thresholds[offsets[0] : offsets[-1]]
         encode_columns(columns, offsets - offsets[0], thresholds, codes[start:stop])
 
-    width = _BLOCK_BYTES // (n_rows * X.dtype.itemsize)
+    width = _BLOCK_BYTES // max(1, n_rows * X.dtype.itemsize)
     for _ in _map_blocks(encode_block, n_features, width, n_jobs):
         pass
     return codes

@@ -56,12 +56,18 @@ class BinnedRows(NamedTuple):
         """The rows in coarser bins of some features: a table says which one a bin is part of."""
         out = empty_codes(len(features), n_rows, cuts.code_dtype())
         for k, g in enumerate(features):
-            table = np.arange(self.cuts.n_values[g] + 1)
-            if not cuts.categorical[k]:  # a bin is above the threshold before it; missing values
-                edges, whole = cuts.edges_of(k), self.cuts.edges_of(g)
-                above = np.searchsorted(edges, whole, side="right")
-                table = np.concatenate([[0], above, [cuts.n_values[k]]])
+            table = bins_in_coarser(self.cuts, int(g), cuts, k)
             np.take(
                 table.astype(out.dtype), self.codes[g, :n_rows], out=out[k, :n_rows], mode="clip"
             )
         return out
+
+
+def bins_in_coarser(cuts: MixedCuts, g: int, coarse: MixedCuts, k: int) -> NDArray[np.int64]:
+    """For each bin of feature g, the coarser one that it is part of, where the feature is number
+    k."""
+    if coarse.categorical[k]:
+        return np.arange(cuts.n_values[g] + 1)
+    # A bin is above the threshold before it; missing values have the last.
+    above = np.searchsorted(coarse.edges_of(k), cuts.edges_of(g), side="right")
+    return np.concatenate([[0], above, [coarse.n_values[k]]]).astype(np.int64)

@@ -13,7 +13,7 @@ from .._core.one_line import one_line
 from ..learners.base import Prepared
 from ..losses import Loss
 from ..selection import SelectionRule
-from ..statistics.base import Facts, Source
+from ..statistics.base import Facts, RowsInBins, Source
 from ..steps import StepRule
 
 Vector = NDArray[np.float64]
@@ -151,6 +151,8 @@ class Problem:
     """Who has the rows, if they are not above; then ``start`` may be None, to be found out."""
     facts: Facts | None = None
     """What the source says of its rows."""
+    in_bins: RowsInBins | None = None
+    """The rows of the source, once they are in bins."""
     n_folds: int = 1
     """How many folds the rows of a source are in."""
     run_scores: Vector | None = None
@@ -179,6 +181,11 @@ class Problem:
     @property
     def n_runs(self) -> int:
         return self.n_folds if self.fold is None else int(self.fold.max()) + 1
+
+    @property
+    def goes_on_from_curves(self) -> bool:
+        """Whether runs go on from curves with pairs, by sums in the cells of these."""
+        return self.source is not None and self.source.curves is not None
 
     def generators(self) -> Iterator[np.random.Generator]:
         """A generator of subsets for every run."""

@@ -82,6 +82,20 @@ def with_pairs(
     return wide if isinstance(model, StumpModel) else ClassStumpModel(wide)
 
 
+def pure_in_bins(cuts: MixedCuts, raw: RawPair) -> Pure:
+    """What `with_pairs` makes of a table, in all bins of both features."""
+    _, edges, pure = _make_pair(cuts, raw, ())
+    places = []
+    for g, kept in zip((raw.g, raw.h), edges, strict=True):
+        place = np.arange(len(kept) + 1)
+        if not cuts.categorical[g]:
+            above = np.searchsorted(kept, cuts.edges_of(g), side="right")
+            place = np.concatenate([[0], above, [len(kept) + 1]])
+        places.append(place)
+    i, j = places
+    return Pure(pure.table[np.ix_(i, j)], pure.rows[i], pure.columns[j], pure.constant)
+
+
 def _make_pair(cuts: MixedCuts, raw: RawPair, ordered: Collection[int]) -> _Pair:
     if raw.g > raw.h:
         raw = RawPair(raw.h, raw.g, raw.table.swapaxes(0, 1), raw.weights.T)

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.mixed_bins import Counted
+from .cells import Cells, CellTables
 
 Vector = NDArray[np.float64]
 Columns = Sequence[int] | NDArray[np.int64]
@@ -33,10 +34,11 @@ Columns = Sequence[int] | NDArray[np.int64]
 
 class Models(NamedTuple):
     """Models to look at: where each of them starts from (a number for each class, if there are
-    several), and its tables."""
+    several), and its tables; those that have pairs of features add ``pairs`` to that."""
 
     start: Vector
     tables: Vector
+    pairs: CellTables | None = None
 
 
 class Weights(NamedTuple):
@@ -61,6 +63,29 @@ class Sums(NamedTuple):
     square: Vector
 
 
+class CellSums(NamedTuple):
+    """Sums in the cells of pairs: ``residual[t]`` of weighted residuals in table t, with an axis of
+    several classes before that of cells, and ``curvature[t]`` of weighted curvatures (empty if the
+    loss is quadratic: its curvature is 1). ``loss[f, m]`` and ``square[f, m]`` are sums of weighted
+    losses and of weighted squares of residuals, of the rows and models that count in some table."""
+
+    residual: Vector
+    curvature: Vector
+    loss: Vector
+    square: Vector
+
+
+class Falls(NamedTuple):
+    """What pairs take off the loss of rows of the weight ``weight[m]``: ``loss[m]`` is the sum of
+    their weighted losses at model m without its pairs, ``fall[m, i]`` the sum of their weighted
+    falls by the first so many of its columns, and ``square[m, i]`` that of their squares."""
+
+    weight: Vector
+    loss: Vector
+    fall: Vector
+    square: Vector
+
+
 class Curvature(NamedTuple):
     """Weights of the rows: the curvature of the loss at a model, in whole units, so that sums are
     exact. ``least`` is the least curvature of a row; rows of ``folds`` count; sums have to fit into
@@ -78,8 +103,8 @@ class Facts(NamedTuple):
     """What is known of all rows before they are in bins: rows to choose thresholds and levels by,
     with their labels, weights (None: all 1) and offsets (None: all 0); the labels that there are
     (the smallest and the largest, or every class) and, of every class, the weight of its rows.
-    ``counted`` is what was counted of all rows if these are a sample of them; None: they are
-    all."""
+    ``counted`` is what was counted of all rows if these are a sample of them, with the numbers
+    ``places`` among all; None: they are all."""
 
     X: Any
     y: Vector
@@ -88,6 +113,7 @@ class Facts(NamedTuple):
     labels: Vector
     label_weights: Vector
     counted: Counted | None = None
+    places: NDArray[np.int64] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -100,6 +126,10 @@ class Source(ABC):
 
     has_held: bool = False
     """Whether there are validation rows: a second fold, which nobody is fitted to."""
+    curves: Models | None = None
+    """Models of curves that runs go on from with pairs; None: they begin with nothing."""
+    share: float = 0.0
+    """Of the rows, that is held out by chance."""
 
     @abstractmethod
     def cuts(self, classes: bool) -> Facts:
@@ -114,6 +144,16 @@ class Source(ABC):
         rows. The fold of a row follows from the seed and its number among all rows
         (`fold_of_rows`). Labels are those of `labels_less`."""
 
+    def folds(self, places: NDArray[np.int64], n_folds: int, seed: int) -> NDArray[np.int64]:
+        """The folds of the rows with these numbers among all; or 1 for those that are held out."""
+        if n_folds > 1 or not self.share:
+            return fold_of(places, n_folds, seed)
+        return (fold_of(places, MANY, seed) < self.share * MANY).astype(np.int64)
+
+
+MANY = 1 << 20
+"""Shares of rows are counted in so many parts."""
+
 
 def labels_less(
     y: Vector, offset: Vector | None, centre: float, shifts: bool
@@ -127,8 +167,12 @@ def labels_less(
 
 def fold_of_rows(first: int, n_rows: int, n_folds: int, seed: int) -> NDArray[np.int64]:
     """The folds of the rows ``first``, ``first + 1``, ...: whoever has them finds the same."""
-    numbers = np.arange(first, first + n_rows, dtype=np.uint64)
-    mixed = (numbers + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
+    return fold_of(np.arange(first, first + n_rows), n_folds, seed)
+
+
+def fold_of(places: NDArray[np.int64], n_folds: int, seed: int) -> NDArray[np.int64]:
+    """The folds of the rows with these numbers among all."""
+    mixed = (places.astype(np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(32)
@@ -176,6 +220,24 @@ class Statistics(ABC):
         """
 
     @abstractmethod
-    def tables(self, pairs: Sequence[tuple[int, int]], models: Models) -> tuple[Any, Any]:
-        """For pairs of features: sums of weighted residuals, and of weights, in every pair of their
-        bins, (folds, models, bins, bins) for each pair."""
+    def cell_weights(self, cells: Cells) -> Vector:
+        """The weight of the rows of each fold in the cells of pairs, (folds, cells)."""
+
+    @abstractmethod
+    def tables(self, cells: Cells, models: Models, table: NDArray[np.int64]) -> CellSums:
+        """Sums in the cells of pairs. The rows of fold f at model m count in the table number
+        ``table[f, m]``; if that is -1, in none."""
+
+    @abstractmethod
+    def falls(self, models: Models, fold: Sequence[int], counts: NDArray[np.int64]) -> Falls:
+        """What the first ``counts[i]`` of the columns of ``models.pairs`` take off the loss of the
+        rows of fold ``fold[m]`` at model m."""
+
+
+class RowsInBins(NamedTuple):
+    """The rows of a source, once they are in bins: sums over them, what the source says, and the
+    folds of the rows that it shows."""
+
+    statistics: Statistics
+    facts: Facts
+    fold: NDArray[np.int64]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..data.chunks.chunks import Watch
 from ..learners.stumps.stump_statistics import dense_bins
-from .base import Curvature, Facts, Source, Statistics, fold_of_rows
+from .base import Curvature, Facts, Source, Statistics
 from .folded_rows import Asked, Binner, FoldedRows, NumberRows, folded
 from .in_memory import InMemory
 from .pieces import SumOfPieces
@@ -30,8 +30,6 @@ Vector = NDArray[np.float64]
 BLOCK_CELLS, SHORTEST_BLOCK = 1 << 25, 1 << 14
 """Cells of a block, and its least number of rows: the tables of pairs of bins that Gram rows are
 made from, which every block has of its own, are to be small beside it."""
-MANY = 1 << 20
-"""Shares of rows are counted in so many parts."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +92,7 @@ class ChunkRows(Source):
         writer = BlockWriter(self.file, problem, n_features)
 
         def of_fold(first: int, n: int) -> NDArray[np.int64]:
-            if n_folds > 1 or not self.share:
-                return fold_of_rows(first, n, n_folds, seed)
-            parts = fold_of_rows(first, n, MANY, seed)
-            return (parts < self.share * MANY).astype(np.int64)
+            return self.folds(np.arange(first, first + n), n_folds, seed)
 
         blocks = writer.write(self.rows.read(), of_fold)
         n_sets = n_folds

@@ -17,7 +17,7 @@ from .._core.math import EXPONENT_MIN, exp
 from ..losses import Loss
 from .class_rows import class_tile, make_class_rows, start_classes
 from .memory import MemoryStatistics
-from .side_by_side import add_bins, batches, can_stand_side_by_side
+from .side_by_side import add_bins, batches, can_stand_side_by_side, in_lanes
 
 Vector = NDArray[np.float64]
 
@@ -87,13 +87,6 @@ class ClassStatistics:
                 self.part.team.run(add_bins, codes, first_cell, residual, chunks, bins)
             found += [self.family.sums_of_bins(one) for one in bins.T[: len(mine)].copy()]
         return np.array(found)
-
-
-def in_lanes(values: NDArray[np.float64]) -> Vector:
-    """Numbers of at most eight classes, class after class, as eight numbers side by side."""
-    lanes = np.zeros((values.shape[1], LANES))
-    lanes[:, : len(values)] = values.T
-    return lanes.ravel()
 
 
 @kernel()

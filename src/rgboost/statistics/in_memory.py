@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,8 @@ from .._core.jit import kernel
 from .._core.team import Team
 from ..learners.stumps.stump_statistics import dense_bins
 from ..losses import Loss
-from .base import Columns, Curvature, Models, Statistics, Sums, Weights
+from .base import CellSums, Columns, Curvature, Falls, Models, Statistics, Sums, Weights
+from .cells import Cells, add_cell_scores, add_to_cells
 from .classes import ClassStatistics
 from .counted_gram import count_gram
 from .memory import MemoryStatistics
@@ -112,7 +114,7 @@ class InMemory(Statistics):
             last = len(models.start) - 1
             each = [
                 self._sums_at(f, *model, losses_only, m == last)
-                for m, model in enumerate(zip(*models, strict=True))
+                for m, model in enumerate(self._each(f, models))
             ]
             return Sums(*(np.array(values) for values in zip(*each, strict=True)))
         bins, total, loss, curvature, square = beside.look(*models)
@@ -203,30 +205,111 @@ class InMemory(Statistics):
         part.start = start if offset is None else start + offset
         return part.score(tables).copy()
 
-    def tables(self, pairs: Sequence[tuple[int, int]], models: Models) -> tuple[Any, Any]:
-        n_models, first = len(models.start), self.family.first_cell
-        sums: list[NDArray] = []
-        weights: list[NDArray] = []
-        for g, h in pairs:
-            shape = (int(first[g + 1] - first[g]), int(first[h + 1] - first[h]))
-            sums.append(np.zeros((self.n_folds, n_models, *shape)))
-            weights.append(np.zeros((self.n_folds, *shape)))
-        for f, rows in enumerate(self.folds):
-            places = [self._places(rows, g, h) for g, h in pairs]
-            for place, out in zip(places, weights, strict=True):
-                out[f].flat[:] = np.bincount(place, rows.weight, out[f].size)
-            for m, (start, tables) in enumerate(zip(*models, strict=True)):
-                self._sums_at(f, start, tables)
-                residual = self.parts[f].rows.residual
-                for place, out in zip(places, sums, strict=True):
-                    out[f, m].flat[:] = np.bincount(place, residual, out[f, m].size)
-        return sums, weights
+    def cell_weights(self, cells: Cells) -> Vector:
+        return np.array([self._weigh_cells(f, cells) for f in range(self.n_folds)])
 
-    def _places(self, rows: RowsOfFold, g: int, h: int) -> NDArray[np.int64]:
-        """The cell of every row in the table of two features."""
-        first = self.family.first_cell
-        one, other = (codes_of(rows.arrays, j, len(rows.y)).astype(np.int64) for j in (g, h))
-        return one * int(first[h + 1] - first[h]) + other
+    def _weigh_cells(self, f: int, cells: Cells) -> Vector:
+        rows, out = self.folds[f], np.zeros((1, int(cells.start[-1])))
+        weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
+        self.team.run(add_to_cells, self.codes(f), cells, weight[None], out)
+        return out[0]
+
+    def codes(self, f: int) -> NDArray[np.unsignedinteger]:
+        """The bins of the rows of a fold, (features, rows or more)."""
+        rows = self.folds[f]
+        codes = dense_bins(rows.arrays)
+        if codes is not None:
+            return codes
+        n_features = len(self.family.first_cell) - 1
+        return np.array([codes_of(rows.arrays, g, len(rows.y)) for g in range(n_features)])
+
+    def tables(self, cells: Cells, models: Models, table: NDArray[np.int64]) -> CellSums:
+        n_tables, n_cells = int(table.max()) + 1, int(cells.start[-1])
+        shape = (n_tables, self.loss.outputs, n_cells)
+        residual = np.zeros(shape if self.loss.outputs > 1 else (n_tables, n_cells))
+        curvature = np.zeros((n_tables, 0 if self.loss.quadratic else n_cells))
+        loss, square = np.zeros(table.shape), np.zeros(table.shape)
+        for f, places in enumerate(table):
+            mine = np.flatnonzero(places >= 0)
+            if not len(mine) or not self.sizes[f]:
+                continue
+            found = self._in_cells(f, cells, some_models(models, mine))
+            np.add.at(residual, places[mine], found[0])
+            np.add.at(curvature, places[mine], found[1])
+            loss[f, mine], square[f, mine] = found[2], found[3]
+        return CellSums(residual, curvature, loss, square)
+
+    def _in_cells(self, f: int, cells: Cells, models: Models) -> tuple[Vector, ...]:
+        """Of the rows of a fold at each of some models: sums of residuals and of curvatures in
+        cells; of losses; and of squares."""
+        curved, beside = not self.loss.quadratic, self._beside[f]
+        if beside is not None and self.loss.outputs == 1:
+            return beside.in_cells(cells, *models, curved)
+        found = [self._in_cells_at(f, cells, *model) for model in self._each(f, models)]
+        return tuple(np.array(parts) for parts in zip(*found, strict=True))
+
+    def _in_cells_at(self, f: int, cells: Cells, start: Any, tables: Vector) -> tuple[Any, ...]:
+        """Of the rows of a fold at one model."""
+        rows, codes = self.folds[f], self.codes(f)
+        loss = self._sums_at(f, start, tables)[2]
+        if self.loss.outputs > 1:
+            classes = self._of_classes[f]
+            residual, curvature = classes.rows.residual, classes.curvature()
+        else:
+            residual = self.parts[f].rows.residual[None]
+            curvature = self.loss.model_curvature(rows.y, self.parts[f].rows.score)
+            curvature = curvature if rows.weight is None else curvature * rows.weight
+        out = np.zeros((len(residual), int(cells.start[-1])))
+        self.team.run(add_to_cells, codes, cells, np.ascontiguousarray(residual), out)
+        squares = residual**2 if rows.weight is None else residual**2 / rows.weight
+        square = float(squares.sum())
+        curved = np.zeros((1, 0 if self.loss.quadratic else out.shape[1]))
+        if not self.loss.quadratic:
+            self.team.run(add_to_cells, codes, cells, np.ascontiguousarray(curvature[None]), curved)
+        return out if len(out) > 1 else out[0], curved[0], loss, square
+
+    def _each(self, f: int, models: Models) -> Iterator[tuple[Any, Vector]]:
+        """The start and the tables of each model; what pairs add to a row is part of its start."""
+        for m, (start, tables) in enumerate(zip(*models[:2], strict=True)):
+            if models.pairs is None:
+                yield start, tables
+            else:
+                cells, values = models.pairs
+                score = self.cell_scores(f, cells, values[m], 0, len(cells.features))
+                yield start + score, tables
+
+    def cell_scores(self, f: int, cells: Cells, values: Vector, begin: int, end: int) -> Vector:
+        """What the columns begin..end add to the scores of the rows of a fold."""
+        values = np.atleast_2d(values)
+        out = np.zeros((len(values), self.sizes[f]))
+        self.team.run(add_cell_scores, self.codes(f), cells, begin, end, values, out)
+        return out[0] if self.loss.outputs == 1 else out.T
+
+    def falls(self, models: Models, fold: Sequence[int], counts: NDArray[np.int64]) -> Falls:
+        assert models.pairs is not None
+        cells, n_models = models.pairs.cells, len(models.start)
+        found = Falls(*np.zeros((2, n_models)), *np.zeros((2, n_models, len(counts))))
+        ends = np.concatenate([[0], counts])
+        for m, f in enumerate(fold):
+            rows = self.folds[f]
+            score = self.scores(f, models.start[m], models.tables[m])
+            weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
+            before = weight * self.loss.value(rows.y, score)
+            found.weight[m] = weight.sum()
+            found.loss[m] = before.sum()
+            for i, (begin, end) in enumerate(pairwise(ends.tolist())):
+                score += self.cell_scores(f, cells, models.pairs.values[m], begin, end)
+                fall = before - weight * self.loss.value(rows.y, score)
+                found.fall[m, i], found.square[m, i] = fall.sum(), np.square(fall).sum()
+        return found
+
+
+def some_models(models: Models, some: NDArray[np.int64]) -> Models:
+    """Some of the models."""
+    pairs = models.pairs
+    if pairs is not None:
+        pairs = pairs._replace(values=pairs.values[some])
+    return Models(models.start[some], models.tables[some], pairs)
 
 
 def codes_of(arrays: Any, g: int, n_rows: int) -> NDArray:

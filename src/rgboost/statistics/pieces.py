@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,11 @@ from numpy.typing import NDArray
 
 from ..learners.stumps.some_rows import take_rows
 from .base import (
+    CellSums,
     Columns,
     Curvature,
     Facts,
+    Falls,
     Models,
     Source,
     Statistics,
@@ -24,6 +25,7 @@ from .base import (
     fold_of_rows,
     labels_less,
 )
+from .cells import Cells
 from .in_memory import InMemory, RowsOfFold
 
 Vector = NDArray[np.float64]
@@ -159,9 +161,15 @@ class SumOfPieces(Statistics):
                         out[:, now] += one[:, now]
         mirror(features, offsets, outs)
 
-    def tables(self, pairs: Sequence[tuple[int, int]], models: Models) -> tuple[Any, Any]:
-        found = _sum(list(chain(*piece.tables(pairs, models))) for piece in self.each())
-        return found[: len(pairs)], found[len(pairs) :]
+    def cell_weights(self, cells: Cells) -> Vector:
+        (found,) = _sum([piece.cell_weights(cells)] for piece in self.each())
+        return found
+
+    def tables(self, cells: Cells, models: Models, table: NDArray[np.int64]) -> CellSums:
+        return CellSums(*_sum(piece.tables(cells, models, table) for piece in self.each()))
+
+    def falls(self, models: Models, fold: Sequence[int], counts: NDArray[np.int64]) -> Falls:
+        return Falls(*_sum(piece.falls(models, fold, counts) for piece in self.each()))
 
 
 def spans(columns: NDArray[np.int64], offsets: NDArray[np.int64]) -> list[slice]:

@@ -19,6 +19,7 @@ from .._core.team import Team, row_chunks
 from ..learners.stumps.stump_statistics import dense_bins
 from ..losses import Loss
 from ..losses.kernels import evaluate
+from .cells import NO_CELLS, Cells, CellTables, add_lanes_to_cells, cell_numbers
 
 MOST_ROWS = 1 << 18
 """Rows that are looked at before their residuals, 64 bytes a row, are summed."""
@@ -62,33 +63,86 @@ class SideBySide:
         self.team = team
         self.chunks = row_chunks(len(y))
 
-    def look(self, start: Vector, tables: Vector) -> tuple[Vector, Vector, Vector, Vector, Vector]:
-        """At the models ``start[m]`` plus ``tables[m]``: sums of residuals in bins, (models,
-        cells); over all rows; of losses; of curvatures; and of squared residuals."""
-        found = [
-            self._look(start[m : m + LANES], tables[m : m + LANES])
-            for m in range(0, len(start), LANES)
-        ]
+    def look(
+        self, start: Vector, tables: Vector, pairs: CellTables | None = None
+    ) -> tuple[Vector, Vector, Vector, Vector, Vector]:
+        """At the models ``start[m]`` plus ``tables[m]``, plus those of ``pairs``: sums of residuals
+        in bins, (models, cells); over all rows; of losses; of curvatures; and of squared
+        residuals."""
+        found = [self._look(*some) for some in by_lanes(start, tables, pairs)]
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))  # type: ignore[return-value]
 
-    def _look(self, start: Vector, tables: Vector) -> tuple[Vector, ...]:
+    def _look(self, start: Vector, tables: Vector, pairs: CellTables | None) -> tuple[Vector, ...]:
         """Of at most as many models as there are lanes."""
         n_models, n_cells = tables.shape
-        lanes, starts = np.zeros((n_cells, LANES)), np.zeros(LANES)
-        lanes[:, :n_models], starts[:n_models] = tables.T, start
-        n_chunks = len(self.chunks) - 1
-        sums, bins = np.zeros((4, n_chunks, LANES)), np.zeros((n_cells, LANES))
+        sums, bins = self._no_sums(), np.zeros((n_cells, LANES))
+        for chunks, residual, _ in self._rows(start, tables, pairs, sums, False):
+            self.team.run(add_bins, self.codes, self.first_cell, residual, chunks, bins)
+        loss, total, curvature, square, _ = sums.sum(axis=1)[:, :n_models]
+        return np.ascontiguousarray(bins.T[:n_models]), total, loss, curvature, square
+
+    def in_cells(
+        self, cells: Cells, start: Vector, tables: Vector, pairs: CellTables | None, curved: bool
+    ) -> tuple[Vector, Vector, Vector, Vector]:
+        """At some models: sums of residuals in the cells of pairs, (models, cells); of curvatures,
+        if they are to be ``curved``; of losses; and of weighted squares of residuals."""
+        found = [self._in_cells(cells, curved, *one) for one in by_lanes(start, tables, pairs)]
+        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))  # type: ignore[return-value]
+
+    def _in_cells(
+        self, cells: Cells, curved: bool, start: Vector, tables: Vector, pairs: CellTables | None
+    ) -> tuple[Vector, ...]:
+        n_models, sums = len(start), self._no_sums()
+        found = np.zeros((1 + curved, int(cells.start[-1]), LANES))
+        for chunks, *values in self._rows(start, tables, pairs, sums, curved):
+            for some, out in zip(values, found, strict=False):
+                lanes = out.ravel()
+                self.team.run(add_lanes_to_cells, self.codes, cells, int(chunks[0]), some, lanes)
+        loss, *_, square = sums.sum(axis=1)[:, :n_models]
+        residual = np.ascontiguousarray(found[0].T[:n_models])
+        curvature = found[1].T[:n_models].copy() if curved else np.empty((n_models, 0))
+        return residual, curvature, loss, square
+
+    def _no_sums(self) -> Vector:
+        return np.zeros((5, len(self.chunks) - 1, LANES))
+
+    def _rows(
+        self, start: Vector, tables: Vector, pairs: CellTables | None, sums: Vector, curved: bool
+    ) -> Iterator[tuple[NDArray[np.int64], Vector, Vector]]:
+        """Residuals of the rows of some chunks at a time under at most as many models as there are
+        lanes, and curvatures, if they are to be ``curved``. ``sums`` are filled in."""
+        starts = np.zeros(LANES)
+        starts[: len(start)] = start
+        cells = NO_CELLS if pairs is None else pairs.cells
+        values = np.empty(0) if pairs is None else in_lanes(pairs.values)
         for first, last in batches(self.chunks):
             mine = self.chunks[first : last + 1]
             residual = np.empty((mine[-1] - mine[0]) * LANES)
+            curvature = np.empty(len(residual) if curved else 0)
             self.team.run(
-                evaluate_runs, self.codes, self.first_cell, lanes.ravel(), starts, self.terms,
-                self.flat, self.shortest, self.y, self.weight, self.offset, mine, residual,
-                sums[:, first:last],
+                evaluate_runs, self.codes, self.first_cell, in_lanes(tables), cells, values,
+                starts, self.terms, self.flat, self.shortest, self.y, self.weight, self.offset,
+                mine, residual, curvature, sums[:, first:last],
             )  # fmt: skip
-            self.team.run(add_bins, self.codes, self.first_cell, residual, mine, bins)
-        loss, total, curvature, square = sums.sum(axis=1)[:, :n_models]
-        return np.ascontiguousarray(bins.T[:n_models]), total, loss, curvature, square
+            yield mine, residual, curvature
+
+
+def by_lanes(
+    start: Vector, tables: Vector, pairs: CellTables | None
+) -> Iterator[tuple[Vector, Vector, CellTables | None]]:
+    """Models, as many at a time as there are lanes."""
+    for m in range(0, len(start), LANES):
+        now = slice(m, m + LANES)
+        some = None if pairs is None else pairs._replace(values=pairs.values[now])
+        yield start[now], tables[now], some
+
+
+def in_lanes(values: Vector) -> Vector:
+    """Numbers of at most eight models or classes, one after the other, as eight numbers side by
+    side."""
+    lanes = np.zeros((values.shape[1], LANES))
+    lanes[:, : len(values)] = values.T
+    return lanes.ravel()
 
 
 def batches(chunks: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -104,12 +158,13 @@ def batches(chunks: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 @kernel()
 def evaluate_runs(
-    codes, first_cell, tables, start, terms, flat, shortest, y, weight, offset, chunks, residual,
-    sums, seat
+    codes, first_cell, tables, cells, cell_values, start, terms, flat, shortest, y, weight, offset,
+    chunks, residual, curvatures, sums, seat
 ):  # fmt: skip
-    """Residuals of the rows of some chunks under all models, and sums of losses, residuals,
-    curvatures and squared residuals over each chunk; threads take chunks in turn."""
-    size = _TILE * LANES
+    """Residuals of the rows of some chunks under all models, their curvatures if there is room, and
+    sums of losses, residuals, curvatures, squared weighted residuals and weighted squares of
+    residuals over each chunk; threads take chunks in turn."""
+    size, numbers = _TILE * LANES, np.empty(_TILE, np.int64)
     score, labels, values, curvature = (
         np.empty(size), np.empty(size), np.empty(size), np.empty(size)
     )  # fmt: skip
@@ -124,6 +179,9 @@ def evaluate_runs(
                     labels[LANES * i + k] = y[lo + i]
             for g in range(first_cell.shape[0] - 1):
                 add_scores(codes[g, lo:hi], tables[LANES * first_cell[g] :], score)
+            for p in range(cells.features.shape[0]):
+                cell_numbers(codes, cells, p, lo, hi, numbers)
+                add_scores(numbers[:n], cell_values, score)
             mine = residual[LANES * (lo - chunks[0]) : LANES * (hi - chunks[0])]
             evaluate_lanes(terms, labels, score, n * LANES, values, mine, curvature)
             bound_curvature(flat, shortest, mine, n * LANES, curvature)
@@ -136,9 +194,18 @@ def evaluate_runs(
             add_rows(values, n, sums[0, chunk])
             add_rows(mine, n, sums[1, chunk])
             add_rows(curvature, n, sums[2, chunk])
+            if curvatures.shape[0] > 0:
+                first = LANES * (lo - chunks[0])
+                for j in range(n * LANES):
+                    curvatures[first + j] = curvature[j]
             for j in range(n * LANES):
                 values[j] = mine[j] * mine[j]
             add_rows(values, n, sums[3, chunk])
+            if weight.shape[0] > 0:
+                for i in range(n):
+                    for k in range(LANES):
+                        values[LANES * i + k] /= weight[lo + i]
+            add_rows(values, n, sums[4, chunk])
 
 
 @kernel()

@@ -18,6 +18,7 @@ from ..engines.direct.runs import DirectRuns
 from ..engines.gram.runs import GramRuns, all_rows_fit, gram_obstacle
 from ..engines.leaves.runs import LeafRuns
 from ..engines.problem import Problem, Validation
+from ..engines.quadratic.cell_runs import CellRuns
 from ..engines.quadratic.class_runs import ClassQuadraticRuns
 from ..engines.quadratic.runs import QuadraticRuns, quadratic_obstacle
 from ..learners import LearnerFamily
@@ -25,7 +26,7 @@ from ..learners.base import Additive, Prepared
 from ..losses import Loss
 from ..model import Path
 from ..selection import SelectionRule
-from ..statistics.base import Source
+from ..statistics.base import RowsInBins, Source
 from ..steps import StepRule
 from .callbacks import Callback
 from .driver import Driver, enter_all, fingerprint_of
@@ -45,7 +46,11 @@ ENGINES: dict[str, Callable[[Problem], Runs]] = {
     ),
     "gram": GramRuns,
     "quadratic": lambda problem: (
-        QuadraticRuns(problem) if problem.n_classes is None else ClassQuadraticRuns(problem)
+        CellRuns(problem)
+        if problem.goes_on_from_curves
+        else QuadraticRuns(problem)
+        if problem.n_classes is None
+        else ClassQuadraticRuns(problem)
     ),
 }
 _OBSTACLES = {"gram": gram_obstacle, "quadratic": quadratic_obstacle}
@@ -90,6 +95,8 @@ class Boosted:
     starts: tuple[Any, ...] = ()
     """Where each of the runs started from, counted from ``centre``."""
     centre: float = 0.0
+    in_bins: RowsInBins | None = None
+    """The rows of ``statistics``; labels are less ``centre``."""
 
     def stopped_at(self, iteration: int) -> Boosted:
         """The same run, and its model after so many iterations."""
@@ -267,7 +274,7 @@ def boost(
             facts = boost_facts(X, y, loss, learner, weight, validation, fold, names)
         memory = memory_for(facts, gram_memory)
         if statistics is not None:
-            engine = engine_on_statistics(engine, loss)
+            engine = engine_on_statistics(engine, loss, learner)
         elif resume is not None:
             engine = resume.engine  # type: ignore[assignment]
         elif is_open(engine):
@@ -326,11 +333,13 @@ def _run(
     return driver, driver.go(rule)
 
 
-def engine_on_statistics(engine: str, loss: Loss) -> Any:
+def engine_on_statistics(engine: str, loss: Loss, learner: LearnerFamily) -> Any:
     """The engine that needs no rows."""
     if engine == "direct":
         raise ValueError("engine='direct' works on rows, and statistics have none; use 'auto'.")
-    return engine if not is_open(engine) else "gram" if loss.quadratic else "quadratic"
+    if not is_open(engine):
+        return engine
+    return "gram" if loss.quadratic and learner.by_statistics else "quadratic"
 
 
 def boost_facts(
@@ -391,7 +400,7 @@ def outcome(
     model = problem.prepared.model(trace.path(best), problem.centre + driver.start)
     return Boosted(
         model, trace, problem.prepared, best, interrupted, state, driver.asked_to_stop,
-        tuple(driver.events), tuple(driver.starts), problem.centre,
+        tuple(driver.events), tuple(driver.starts), problem.centre, problem.in_bins,
     )  # fmt: skip
 
 

@@ -13,12 +13,13 @@ Change = Callable[[NDArray], NDArray]
 
 class Drawn(NamedTuple):
     """The rows of a sample, in the order in which they came. Weights and offsets are None if no
-    piece had any."""
+    piece had any. ``places`` are the numbers of these rows among all."""
 
     X: NDArray[np.floating]
     y: NDArray
     weight: NDArray[np.float64] | None
     offset: NDArray[np.float64] | None
+    places: NDArray[np.int64] | None = None
 
 
 class RowSample:
@@ -36,8 +37,8 @@ class RowSample:
         self._n_kept = 0
         self._bar = np.uint64(bar)
         self._kept: list[tuple[NDArray, ...]] = []
-        """(number, X, y, weight, offset) of the rows that may be in it, without parts that there
-        are none of."""
+        """(number, place, X, y, weight, offset) of the rows that may be in it, without parts that
+        there are none of."""
         self._has: tuple[bool, ...] = ()
 
     def add(self, rows: Drawn) -> None:
@@ -48,9 +49,9 @@ class RowSample:
         chosen = np.flatnonzero(numbers <= self._bar)
         if not len(chosen):
             return
-        self._has = tuple(part is not None for part in rows)
-        parts = [part[chosen] for part in rows if part is not None]
-        self._kept.append((numbers[chosen], *parts))
+        self._has = tuple(part is not None for part in rows[:4])
+        parts = [part[chosen] for part in rows[:4] if part is not None]
+        self._kept.append((numbers[chosen], places[chosen].astype(np.int64), *parts))
         self._n_kept += len(chosen)
         if self._n_kept > 2 * self.size:
             self._drop()
@@ -60,8 +61,8 @@ class RowSample:
         features and labels those here."""
         self.n_seen = other.n_seen
         self._has = self._has or other._has
-        for number, rows, labels, *rest in other._kept:
-            self._kept.append((number, X(rows), y(labels), *rest))
+        for number, place, rows, labels, *rest in other._kept:
+            self._kept.append((number, place, X(rows), y(labels), *rest))
         self._n_kept += other._n_kept
         if self._n_kept > 2 * self.size:
             self._drop()
@@ -78,9 +79,10 @@ class RowSample:
     def rows(self) -> Drawn:
         """The sample."""
         self._drop()
-        ((_, *parts),) = self._kept
+        ((_, places, *parts),) = self._kept
         found = iter(parts)
-        return Drawn(*(next(found) if has else None for has in self._has))  # type: ignore[arg-type]
+        drawn = (next(found) if has else None for has in self._has)
+        return Drawn(*drawn)._replace(places=places)  # type: ignore[arg-type]
 
 
 def random_numbers(places: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:

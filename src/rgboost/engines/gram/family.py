@@ -94,10 +94,26 @@ class GramFamily:
 
 def gram_family(problem: Problem) -> GramFamily:
     """The family of a problem that the Gram engine can run."""
-    arrays = problem.prepared.arrays
     if problem.prepared.numeric_bins:
-        return GramFamily(NumberSplits(arrays.splits, number_slots(arrays.splits.offsets)))
+        return family_of_bins(problem.prepared)
     n_held = 0 if problem.held is None else len(problem.held.y)
-    slots = mixed_slots(arrays, problem.held_arrays, n_held)
+    return family_of_bins(problem.prepared, problem.held_arrays, n_held)
+
+
+def family_of_bins(prepared: Any, held_arrays: Any = None, n_held: int = 0) -> GramFamily:
+    """The family of weak-learners in bins, and of so many validation rows in them."""
+    arrays = prepared.arrays
+    if prepared.numeric_bins:
+        return GramFamily(NumberSplits(arrays.splits, number_slots(arrays.splits.offsets)))
+    slots = mixed_slots(arrays, arrays if held_arrays is None else held_arrays, n_held)
     columns = with_noise(arrays.columns, arrays.splits.total_weight, None)
     return GramFamily(SlotSplits(arrays.splits, slots, columns))
+
+
+def tables_of_path(family: GramFamily, path: Path) -> Vector:
+    """The model of a path; of several classes, (classes, tables)."""
+    if path.left.ndim == 1:
+        return family.tables(path)
+    fields = {name: getattr(path, name) for name in ("learner", "sets") if path.has(name)}
+    steps = zip(path.left.T, path.right.T, strict=True)
+    return np.array([family.tables(Path.of(left=a, right=b, **fields)) for a, b in steps])

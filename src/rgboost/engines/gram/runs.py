@@ -23,7 +23,7 @@ from ...learners.stumps.splits import expected_sum
 from ...losses import Loss
 from ...model import Path
 from ...selection import Subsets
-from ...statistics.base import Curvature, Models
+from ...statistics.base import Curvature, Models, RowsInBins
 from ...statistics.in_memory import InMemory, RowsOfFold
 from ...statistics.memory import bins_obstacle
 from ...statistics.slots import weights_of_bins
@@ -148,7 +148,13 @@ class StatisticsRuns(Runs):
         problem, family, team = self.problem, self.family, self.builders
         if problem.source is None:
             return in_memory(problem, family, team)
-        return problem.source.binned(problem, family, problem.n_runs, problem.random_state, team)
+        seed, n_runs, facts = problem.random_state, problem.n_runs, problem.facts
+        found = problem.source.binned(problem, family, n_runs, seed, team)
+        assert facts is not None
+        assert found is not None
+        places = np.arange(len(facts.y)) if facts.places is None else facts.places
+        problem.in_bins = RowsInBins(found, facts, problem.source.folds(places, n_runs, seed))
+        return found
 
     def _weigh_bins(self) -> None:
         """The weak-learners of a source were chosen by some of its rows; now their weights are

@@ -48,6 +48,16 @@ class LeafRecord(NamedTuple):
     sets: NDArray[np.uint8]
 
 
+def make_leaf_record(problem: Problem, n: int) -> LeafRecord:
+    """Room for n iterations."""
+    kind = problem.prepared.choice_type(problem.n_classes)
+    return LeafRecord(
+        np.empty(n), np.empty(n), np.empty(n, np.int64),
+        np.zeros((n, *kind["values"].shape)), np.zeros(n),
+        np.zeros((n, *kind["sets"].shape), np.uint8),
+    )  # fmt: skip
+
+
 @dataclass
 class LeafState:
     """Where a run stands: its search, rows and step rule, and the rows that are held out."""
@@ -80,12 +90,7 @@ class LeafRuns(Runs):
         self.team.close()
 
     def make_record(self, n: int) -> Any:
-        kind = self.problem.prepared.choice_type(self.problem.n_classes)
-        return LeafRecord(
-            np.empty(n), np.empty(n), np.empty(n, np.int64),
-            np.zeros((n, *kind["values"].shape)), np.zeros(n),
-            np.zeros((n, *kind["sets"].shape), np.uint8),
-        )  # fmt: skip
+        return make_leaf_record(self.problem, n)
 
     def _begin(self) -> Iterator[Run]:
         problem, generators = self.problem, self.problem.generators()

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.team import Team
-from ...model import Path
 from ...selection import Subsets
 from ...statistics.base import Sums
 from ..base import Arrays, Record, Run
@@ -78,13 +77,6 @@ class ClassQuadraticRuns(QuadraticRuns):
                 state.pending, state.work,
             )
         )  # fmt: skip
-
-    def _tables_of(self, record: Record) -> Vector:
-        found = []
-        for left, right in zip(record.left.T, record.right.T, strict=True):
-            path = Path.of(learner=record.learner, left=left, right=right, sets=record.sets)
-            found.append(self.family.tables(path))
-        return np.array(found)
 
     def _state(
         self, k: int, run: Run, sums: Sums, left_weight: Vector, total: float, noise: float

@@ -29,6 +29,7 @@ from ...statistics.base import Curvature, Models, Sums
 from ...steps import ConstantStep, LineSearch, NewtonStep, StepRule
 from ..base import Arrays, Losses, Record, Run, Runs, Settled, make_record
 from ..curvature import LIGHTEST
+from ..gram.family import tables_of_path
 from ..gram.loop import GramState, make_state
 from ..gram.runs import StatisticsRuns, SumState, go_on_direct, statistics_obstacle
 from ..problem import Problem
@@ -62,6 +63,8 @@ _UNITS = {4: 1 << 30, 2: 60_000}
 def quadratic_obstacle(problem: Problem) -> str | None:
     """Why the quadratic engine cannot run this problem; None if it can."""
     why = loss_obstacle(problem.loss, problem.step, problem.learning_rate)
+    if why is None and problem.goes_on_from_curves:
+        return None
     if why is None:
         why = statistics_obstacle(problem)
     if why is None and problem.learning_rate > STEEPEST * _least_share(problem):
@@ -235,7 +238,7 @@ class QuadraticRuns(StatisticsRuns):
 
     def _tables_of(self, record: Record) -> Vector:
         fields = {name: getattr(record, name) for name in ("learner", "left", "right", "sets")}
-        return self.family.tables(Path.of(**fields))
+        return tables_of_path(self.family, Path.of(**fields))
 
     def _make_model(self, anew: bool = False) -> None:
         """The quadratic model at the models of the runs, and their losses.

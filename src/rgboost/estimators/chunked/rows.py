@@ -114,10 +114,17 @@ class SurveyedRows:
         return learner
 
     def in_folds(self, fold: Any, settings: dict[str, Any]) -> dict[str, Any]:
-        return {**self.for_boost(fold), **settings}
+        """Pairs may go on with the rows in the bins of the better one of several means."""
+        return {"X": None, "y": None, "statistics": self.source(), "fold": fold, **settings}
 
-    def for_boost(self, n_folds: int | None = None) -> dict[str, Any]:
-        return {"X": None, "y": None, "statistics": self.source(), "fold": n_folds}
+    def for_boost(self) -> dict[str, Any]:
+        """What was read for folds is not needed any more."""
+        self.close()
+        return {"X": None, "y": None, "statistics": self.source()}
+
+    def close(self) -> list[str]:
+        """Let go of what was read; what there is to tell of it."""
+        return []
 
     def source(self) -> Source:
         """The rows, to be put into bins."""
@@ -142,8 +149,6 @@ class ChunkedRows(SurveyedRows):
             self.survey.facts, ReadRows(self._read, self.n_rows), self.chunks.folder,
             self.chunks.watch, held, self.share,
         )  # fmt: skip
-        for before in self.sources:
-            before.close()
         self.sources.append(source)
         return source
 

@@ -124,7 +124,7 @@ class Surveyor:
         X, y = columns.renumbered(drawn.X), self.labels.settled(drawn.y)
         counted = Counted(n_rows, self.total, self.missing, columns.weights())
         rest = drawn.weight, drawn.offset
-        facts = Facts(X, y, *rest, *self.labels.facts, counted)
+        facts = Facts(X, y, *rest, *self.labels.facts, counted, drawn.places)
         sample = TrainingRows(X, y, drawn.weight, offset=drawn.offset)
         return Survey(self.labels, facts, sample, self.tally, columns.plain)
 

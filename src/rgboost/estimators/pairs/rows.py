@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._core.team import Team
 from ...engines.problem import Validation, with_offset
+from ...learners import Pairs
+from ...learners.pairs.choose import screen_pairs
+from ...learners.pairs.columns import Columns
+from ...losses import Loss
+from ...training import Boosted
 from ...training.plan.rules import HELD
 from ..carry_out import Done, Job, Settings, with_folds
+from .gains import Gains, held_losses, models_of_all
 
 Vector = NDArray[np.float64]
 
@@ -33,6 +40,34 @@ class PairRows:
         if self.fold is None:
             return self.scores
         return self.scores[self.fold, np.arange(len(self.y))]
+
+    def strengths(self, family: Pairs, loss: Loss, n_jobs: int) -> Vector:
+        """The share of the residual that the best quadrant stump of each pair of a family
+        explains."""
+        residual = loss.residual(self.y, self.honest())
+        if self.weight is not None:
+            residual = residual * (self.weight if residual.ndim == 1 else self.weight[:, None])
+        residual = np.ascontiguousarray(residual.T.reshape(-1, len(self.y)))
+        prepared = family.prepare(self.X, self.weight, n_jobs=n_jobs)
+        with Team(n_jobs) as team:
+            return screen_pairs(prepared.arrays, residual, team)
+
+    def for_boost(self) -> Settings:
+        """Arguments of `boost`."""
+        rows = {"X": self.X, "y": self.y, "weight": self.weight, "engine": "direct"}
+        if self.fold is None:
+            return rows | {"offset": self.scores, "validation": self.validation}
+        return rows | {"fold": self.fold, "run_scores": self.scores}
+
+    def gains(
+        self, boosted: Boosted, loss: Loss, order: Columns, counts: NDArray[np.int64]
+    ) -> Gains:
+        """What rows that were held out gain by the first ``counts[i]`` pairs of ``order``."""
+        gains = Gains(len(counts))
+        for k, model in enumerate(models_of_all(boosted, loss)):
+            for some in held_losses(model, self.held(k), loss, order, counts):
+                gains.add(*some)
+        return gains
 
     def held(self, k: int) -> tuple[Any, Vector, Vector | None, Vector]:
         """Rows that run k is not fitted to: X, y, weight and their scores."""

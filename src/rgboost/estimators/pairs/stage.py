@@ -18,11 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core.team import Team
 from ...data.coarse import BinnedRows, coarse_cuts
 from ...data.mixed_bins import MixedCuts
 from ...learners import Pairs
-from ...learners.pairs.choose import screen_pairs
 from ...learners.pairs.columns import (
     Columns,
     all_pairs,
@@ -48,6 +46,7 @@ from ...training.stopping import best_iteration
 from ..carry_out import Done, Job, Settings
 from .judge import Judged
 from .rows import PairRows, rows_for_pairs
+from .summed_rows import SummedRows, summed_rows
 
 Vector = NDArray[np.float64]
 
@@ -81,7 +80,7 @@ class PairStage:
 
     plan: PairPlan
     loss: Loss
-    rows: PairRows
+    rows: PairRows | SummedRows
     cuts: MixedCuts
     """The bins of the curves."""
     binned: BinnedRows | None
@@ -193,18 +192,11 @@ class PairStage:
         """The share of the residual that the best quadrant stump of each pair explains."""
         if not len(pairs):
             return np.empty(0)
-        rows = self.rows
-        residual = self.loss.residual(rows.y, rows.honest())
-        if rows.weight is not None:
-            residual = residual * (rows.weight if residual.ndim == 1 else rows.weight[:, None])
-        residual = np.ascontiguousarray(residual.T.reshape(-1, len(rows.y)))
-        coarse = coarse_cuts(self.cuts, SCREENING_BINS)
         family = Pairs(
-            pairs=pairs, cuts=coarse, binned=self.binned, smooth=True, categorical=self._categorical
-        )
-        prepared = family.prepare(rows.X, rows.weight, n_jobs=self.n_jobs)
-        with Team(self.n_jobs) as team:
-            return screen_pairs(prepared.arrays, residual, team)
+            pairs=pairs, cuts=coarse_cuts(self.cuts, SCREENING_BINS), binned=self.binned,
+            smooth=True, categorical=self._categorical,
+        )  # fmt: skip
+        return self.rows.strengths(family, self.loss, self.n_jobs)
 
     @property
     def _categorical(self) -> tuple[int, ...]:
@@ -217,7 +209,7 @@ class PairStage:
 
     def boost(self, pairs: Columns, part: str = "pairs") -> Boosted:
         """Boosting that goes on from the curves, with these pairs and every feature by itself."""
-        plan, rows = self.plan, self.rows
+        plan = self.plan
         family = Pairs(
             pairs=pairs,
             stumps=True,
@@ -230,17 +222,14 @@ class PairStage:
             search_rows=plan.search_rows,
             search_cuts=plan.search_cuts,
         )
-        where: dict[str, Any] = {"fold": rows.fold, "run_scores": rows.scores}
-        if rows.fold is None:
-            where = {"offset": rows.scores, "validation": rows.validation}
         return boost(
-            rows.X, rows.y, weight=rows.weight, loss=self.loss, learner=family,
+            loss=self.loss, learner=family,
             selection=RandomGroups(min(plan.subset_size, len(pairs))), step=plan.step,
             n_iter=plan.n_iter, learning_rate=plan.learning_rate, start_score=0.0,
-            early_stopping=EarlyStopping(plan.patience, plan.tol), engine="direct",
+            early_stopping=EarlyStopping(plan.patience, plan.tol),
             random_state=self.seed, n_jobs=self.n_jobs,
             callbacks=[listener.of(part) for listener in self.listeners],
-            names=self.names, **where,
+            names=self.names, **self.rows.for_boost(),
         )  # fmt: skip
 
 
@@ -274,12 +263,18 @@ def add_pairs(job: Job, done: Done, settings: Callable[..., Settings]) -> PairFi
         job.plan.events.append(found.event)
         return found
     given = settings(job, done.way)
-    cuts, codes = boosted.prepared.bins(), boosted.prepared.bins_of_rows()
+    cuts = boosted.prepared.bins()
     assert cuts is not None  # others have no pairs: see `rgboost.training.plan.pair_rules`
+    codes = boosted.prepared.bins_of_rows()
+    rows: PairRows | SummedRows
+    if boosted.in_bins is None:
+        rows = rows_for_pairs(job, done, given)
+    else:
+        rows = summed_rows(boosted, job.facts.loss)
     stage = PairStage(
         plan=plan,
         loss=job.facts.loss,
-        rows=rows_for_pairs(job, done, given),
+        rows=rows,
         cuts=cuts,
         binned=None if codes is None else BinnedRows(cuts, codes),
         names=given["names"],

@@ -181,8 +181,8 @@ class Pairs(LearnerFamily):
         layout = Layout.make(arrays.offsets, by_column)
         cells = 2.0 * X.shape[0] * len(columns)
         return PreparedPairs(
-            arrays, layout, cells, cuts, columns, axes, n_features, self.search_cuts,
-            self.search_rows,
+            arrays, layout, cells, cuts, columns, axes, n_features,
+            self.min_weight_fraction_leaf, self.search_cuts, self.search_rows,
         )  # fmt: skip
 
     def _columns(self, n_features: int, names: Any) -> Columns:
@@ -292,6 +292,8 @@ class PreparedPairs(Prepared):
     columns_: Columns
     axes: NDArray[np.int64]
     n_features: int
+    least_share: float
+    """Of the weight of all rows, that a quadrant has at least."""
     search_cuts: int | None
     search_rows: int | None
     _weights: dict[int, Vector] = field(default_factory=dict, repr=False)
@@ -350,6 +352,23 @@ class PreparedPairs(Prepared):
 
     def model(self, path: Path, intercept: Any) -> Any:
         return add_path(empty_model(self.n_features, intercept), self, path)
+
+    def weighed_cells(self, cells: Vector, usual: float) -> PreparedPairs:
+        """The same of rows with these weights in the cells of all columns, one after the other;
+        ``usual`` is that of a usual row."""
+        arrays = self.arrays
+        row_weight = usual if arrays.row_weight else 0.0
+        start, shapes = arrays.cell_start, arrays.n_values + 1
+        shapes = np.append(shapes, 1)[arrays.pairs]
+        tables = [cells[start[k] : start[k + 1]].reshape(shape) for k, shape in enumerate(shapes)]
+        total = float(tables[0].sum())
+        arrays = arrays._replace(
+            total_weight=total,
+            lightest=self.least_share * total,
+            row_weight=row_weight,
+            few=few_categories(total, row_weight) if row_weight else np.inf,
+        )
+        return replace(self, arrays=arrays, _weights=dict(enumerate(tables)))
 
     def cell_weights(self, k: int) -> Vector:
         """Weights of the training rows in the cells of column k."""

@@ -230,6 +230,11 @@ class Facts:
         return min(self.rows, block_rows(self.features)) if self.in_pieces else self.rows
 
     @property
+    def rows_shown(self) -> int:
+        """How many rows are looked at one by one."""
+        return self.rows if self.sample_rows is None else min(self.rows, self.sample_rows)
+
+    @property
     def mixed(self) -> bool:
         """Whether there are missing values or categories."""
         return bool(self.categorical.any() or self.missing.any())

@@ -17,6 +17,13 @@ from .rules import MOST_CATEGORIES
 
 BYTES_OF_PAIR_ROW = 64
 """Of a row in a run: label, weight, score and residual of a class, twice."""
+BYTES_OF_FAR_ROW = 256
+"""Of a row of a block of rows in pieces: numbers of several models side by side."""
+COPIES = 4
+"""Of the answers of pieces that are there at once while they are added up."""
+BLOCK_CELLS = 1 << 20
+"""Cells of pairs that are screened at a time where rows are in pieces: each block takes two passes
+over them."""
 BYTES_OF_FOUND = 600
 """Of a pair that is screened: the best of its cuts."""
 BYTES_OF_JUDGE, BYTES_OF_JUDGED_ROW = 1 << 25, 1 << 11
@@ -50,6 +57,10 @@ class PairMemory:
         """Bytes that grow with the rows: their bins, a byte each, of all rows and of every run, and
         what a run keeps of a row."""
         facts = self.facts
+        if facts.in_pieces:
+            at_once = BYTES_OF_FAR_ROW + 2 * facts.features
+            row = facts.features * (1 + self.n_runs) + 8 * (facts.loss.outputs + 2) * self.n_runs
+            return facts.rows_at_once * at_once + facts.rows_shown * row
         row = facts.features * (1 + self.n_runs)
         row += BYTES_OF_PAIR_ROW * facts.loss.outputs * self.n_runs
         judge = min(BYTES_OF_JUDGE, facts.rows * BYTES_OF_JUDGED_ROW)
@@ -58,7 +69,12 @@ class PairMemory:
     @property
     def cell(self) -> int:
         """Bytes of a cell: its weight in every run; then its weight and the values of all runs as
-        they are boosted, without idle cuts, purified, and in the order of their strength."""
+        they are boosted, without idle cuts, purified, and in the order of their strength. Where
+        rows are in pieces, sums of residuals and of curvatures, of the rows of every run and of
+        those that are held out, which are added up piece by piece."""
+        if self.facts.in_pieces:
+            outputs = self.facts.loss.outputs
+            return 8 * self.n_runs * (2 * COPIES * (outputs + 1) + 3 * outputs + 5)
         return 8 * max(self.n_runs + 1, 4 * (self.n_runs * self.facts.loss.outputs + 1))
 
     def of_candidates(self, n: int) -> int:
@@ -74,8 +90,11 @@ class PairMemory:
     def of_screening(self, n: int) -> int:
         """Bytes of the screening of n pairs."""
         facts = self.facts
-        row = facts.features + BYTES_OF_PAIR_ROW // 2 * facts.loss.outputs
         found = (BYTES_OF_FOUND + 64 * facts.loss.outputs) * n
+        if facts.in_pieces:
+            cells = min(BLOCK_CELLS, self.coarse.largest(n))
+            return self.rows + found + 8 * COPIES * (facts.loss.outputs + 1 + self.n_runs) * cells
+        row = facts.features + BYTES_OF_PAIR_ROW // 2 * facts.loss.outputs
         return facts.rows * row + found + 8 * self.coarse.largest(n)
 
     def most_candidates(self, wished: int) -> int:

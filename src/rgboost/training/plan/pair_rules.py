@@ -28,6 +28,9 @@ SCREENING_BINS = 32
 MOST_CANDIDATES = 128
 """Pairs that take part in boosting: the strongest of the screening, or as many as are asked for;
 all of them with ``interactions="all"``. Fewer where their tables would not fit into the memory."""
+FAR_CANDIDATES = 32
+"""The same where rows are in pieces, and more than their sample: sums in the cells of candidates
+are made from all rows again and again."""
 MOST_KEPT = 100
 """Pairs that ``interactions="auto"`` keeps at the most."""
 SHARE_OF_GAIN = 0.999
@@ -86,8 +89,6 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
         return "the learner is a family of weak-learners of its own, which says what is fitted"
     if case.facts.goes_on is not None:
         return case.facts.goes_on
-    if case.facts.in_pieces:
-        return "rows are read piece by piece (Chunks), and pairs are fitted on rows in memory"
     if not isinstance(case.max_iter, str):
         return "max_iter is a number, and pairs are fitted for as long as held-out rows gain"
     if case.feature_weights is not None:
@@ -96,7 +97,7 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
         return "there are too few rows to hold some out"
     if judge == rules.FOLDS and not mean:
         return "there is one run after cross-validation, and pairs need the mean of its runs"
-    if case.engine == "gram" or case.engine == "quadratic":
+    if case.engine in ("gram", "quadratic") and not case.facts.in_pieces:
         return f"engine={case.engine!r} works on statistics, and pairs are fitted on the rows"
     return None
 
@@ -104,7 +105,7 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
 INTERACTIONS = (
     Rule("something does not go together with pairs: a number as max_iter, trees or a family "
          "object as learner, feature_weights, one run that goes on or is looked at, an engine on "
-         "statistics, Chunks",
+         "statistics of rows in memory",
          lambda c: c.obstacle is not None, 0),
     Rule(f"more than {MOST_FEATURES} features", lambda c: c.case.facts.features > MOST_FEATURES, 0),
     Rule("a single feature", lambda c: c.case.facts.features < 2, 0),
@@ -201,7 +202,8 @@ def room_for(case: Case, count: int | None, given: Any, judge: str, mean: bool) 
         return Room(fits, len(given), len(given), len(given), needed, True)
     possible = facts.features * (facts.features - 1) // 2
     screened = memory.most_screened(min(possible, MOST_SCREENED))
-    wished = min(possible, MOST_SCREENED, max(MOST_CANDIDATES, count or 0))
+    most = MOST_CANDIDATES if facts.rows_shown == facts.rows else FAR_CANDIDATES
+    wished = min(possible, MOST_SCREENED, max(most, count or 0))
     if case.interactions == "all":
         wished = min(possible, MOST_SCREENED)
     candidates = min(memory.most_candidates(wished), screened)

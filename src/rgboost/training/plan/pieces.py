@@ -25,12 +25,6 @@ def obstacles(p: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "monotone_constraints", why, f"leave them out, or {IN_MEMORY}"
     if p["engine"] == "direct":
         yield "engine='direct'", "it works on the rows", "use engine='auto'"
-    if (
-        not (isinstance(p["interactions"], str) and p["interactions"] == "auto")
-        and p["interactions"] != 0
-    ):
-        why = "pairs are fitted on rows in memory"
-        yield f"interactions={p['interactions']!r}", why, f"use 'auto' or 0, or {IN_MEMORY}"
     if p["bags"]:
         why = "bags weigh the rows anew, and need them at once"
         yield f"bags={p['bags']}", why, f"use 0, or {IN_MEMORY} (a sample of them, say)"

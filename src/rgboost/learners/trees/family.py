@@ -30,7 +30,7 @@ from ..pairs.columns import check_sets
 from ..stumps.monotone import check_constraints, check_ordered
 from .arrays import MOST_BINS, TreeArrays, bins_of, code_rows, is_dense, take_coded
 from .leaf_of import children_of, find_leaves
-from .lines import FIRST, MOST_SLOPES, Table, make_table
+from .lines import FIRST, MOST_SLOPES, BinTable, make_table
 from .path import trees_of
 from .search import TreeChoice, TreeSearch
 from .stored import split_type
@@ -278,7 +278,7 @@ class PreparedTrees(Prepared):
     useful: NDArray[np.bool_]
     dense: NDArray[np.bool_]
     family: Trees
-    table: Table | None
+    table: BinTable | None
     """What linear functions in the leaves see of each bin; None if there are none."""
 
     free_leaves = True

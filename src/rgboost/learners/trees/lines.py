@@ -39,14 +39,14 @@ VALUE, LOW, HIGH, FIRST = range(4)
 """What a leaf says: its value where all z are 0, the bounds, and the slopes from `FIRST` on."""
 
 
-class Table(NamedTuple):
+class BinTable(NamedTuple):
     """z of bin b of column g is ``z[start[g] + b]``; 0 of missing values and of categories."""
 
     z: Vector
     start: NDArray[np.int64]
 
 
-def make_table(X: Any, bins: Bins, cuts: MixedCuts, weight: Vector | None) -> Table:
+def make_table(X: Any, bins: Bins, cuts: MixedCuts, weight: Vector | None) -> BinTable:
     start, m = cuts.bin_start[:-1], cuts.n_values
     is_number = np.ones(len(cuts.bin_weight), bool)
     is_number[start + m] = False
@@ -59,7 +59,7 @@ def make_table(X: Any, bins: Bins, cuts: MixedCuts, weight: Vector | None) -> Ta
     square = divided(np.add.reduceat(weights * (means - centre) ** 2, start), total)
     spread = np.repeat(np.sqrt(square), m + 1)
     use = (weights > 0.0) & (spread > 0.0) & np.isfinite(spread)
-    return Table(divided(np.where(use, means - centre, 0.0), np.where(use, spread, 1.0)), start)
+    return BinTable(divided(np.where(use, means - centre, 0.0), np.where(use, spread, 1.0)), start)
 
 
 def _sums_in_bins(X: Any, bins: Bins, cuts: MixedCuts, weight: Vector | None) -> Vector:
@@ -82,7 +82,7 @@ class Lines(NamedTuple):
     ``counts[q]`` of ``features[q]``. ``usual`` is the mean weight of a row."""
 
     arrays: TreeArrays
-    table: Table
+    table: BinTable
     features: NDArray[np.int64]
     counts: NDArray[np.int64]
     usual: float

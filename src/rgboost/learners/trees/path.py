@@ -15,12 +15,12 @@ from ...model.trees import TreesModel
 from ..pairs.axes import WITH_MISSING
 from .arrays import TreeArrays
 from .leaf_of import children_of
-from .lines import FIRST, HIGH, LOW, VALUE, Table, features_on_the_way
+from .lines import FIRST, HIGH, LOW, VALUE, BinTable, features_on_the_way
 from .stored import split_type
 
 
 def trees_of(
-    arrays: TreeArrays, cuts: MixedCuts, table: Table | None, path: Path, intercept: Any,
+    arrays: TreeArrays, cuts: MixedCuts, table: BinTable | None, path: Path, intercept: Any,
     set_bytes: int,
 ) -> TreesModel:  # fmt: skip
     """The model of a path; an iteration that found nothing to split is a tree of one leaf."""
@@ -95,7 +95,7 @@ def leaf_weights(splits: NDArray[Any], starts: NDArray[np.int64]) -> NDArray[np.
 
 
 def leaf_lines(
-    cuts: MixedCuts, table: Table, splits: NDArray[Any], feature: NDArray[np.int64],
+    cuts: MixedCuts, table: BinTable, splits: NDArray[Any], feature: NDArray[np.int64],
     starts: NDArray[np.int64], said: NDArray[np.float64],
 ) -> LeafLines:  # fmt: skip
     """The linear functions in the leaves of all trees, which say ``said``."""

@@ -16,7 +16,7 @@ from .arrays import TreeArrays
 from .grow import Limits, Tree, Work, empty_tree, grow
 from .histograms import Looked
 from .leaf_of import children_of, find_leaves, keep_order, sum_leaves
-from .lines import Lines, Table, features_on_the_way
+from .lines import BinTable, Lines, features_on_the_way
 from .look import allowed_learners, look_at
 from .splits import sign_of
 from .stored import no_splits, write_tree
@@ -53,7 +53,7 @@ class TreeSearch:
         subsample: float,
         set_bytes: int,
         seed: int,
-        table: Table | None,
+        table: BinTable | None,
         n_slopes: int | None,
     ) -> None:
         self.arrays = arrays

@@ -39,8 +39,8 @@ class ComparedModel:
     --------
     >>> from rgboost.comparison import ComparedModel
     >>> curves = ComparedModel("curves", 0.25, 0.01, 0.02, 8, 0, 0, seconds=0.1, bytes=9000.0)
-    >>> curves.readable, curves.things, curves.close
-    (True, 8, True)
+    >>> curves.readable, curves.things
+    (True, 8)
     """
 
     name: str

@@ -18,10 +18,8 @@ rng = da.random.default_rng(0)
 X = rng.normal(size=(24_000, 6), chunks=(2_000, 6))
 y = np.sin(2 * X[:, 0]) + X[:, 1] + rng.logistic(size=24_000, chunks=2_000) > 0
 
-cluster = LocalCluster(
-    n_workers=3, threads_per_worker=1, processes=False, silence_logs="error",
-    dashboard_address="127.0.0.1:0",
-)  # fmt: skip
+options = dict(dashboard_address="127.0.0.1:0", silence_logs="error")
+cluster = LocalCluster(n_workers=3, threads_per_worker=1, processes=False, **options)
 client = Client(cluster)
 model = DaskRGBMClassifier(interactions=0, random_state=0, max_iter=600)
 undisturbed = model.fit(X, y).to_local()
@@ -58,10 +56,8 @@ for task in stream.data:
     kind = next((kind for kind in colors if f"rgboost-{kind}" in str(task["key"])), None)
     for part in task["startstops"]:
         if part["action"] == "compute":
-            ax.barh(
-                names.index(task["worker"]), part["stop"] - part["start"], 0.7,
-                part["start"] - begin, color=colors.get(kind, "0.8"),
-            )  # fmt: skip
+            row, seconds = names.index(task["worker"]), part["stop"] - part["start"]
+            ax.barh(row, seconds, 0.7, part["start"] - begin, color=colors.get(kind, "0.8"))
 for kind, color in colors.items():
     ax.barh(0, 0, color=color, label=kind)
 ax.set(xlabel="seconds", yticks=range(3), yticklabels=["lost worker", "worker 2", "worker 3"])

@@ -37,13 +37,10 @@ class ComparedModel:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import rgboost
-    >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> found = rgboost.compare(X, X[:, 0], pairs=[1], cv=2)
-    >>> first = found.models[0]
-    >>> first.name, first.curves, first.heat_maps
-    ('constant', 0, 0)
+    >>> from rgboost.comparison import ComparedModel
+    >>> curves = ComparedModel("curves", 0.25, 0.01, 0.02, 8, 0, 0, seconds=0.1, bytes=9000.0)
+    >>> curves.readable, curves.things
+    (True, 8)
     """
 
     name: str

@@ -39,10 +39,9 @@ class Comparison(Compared):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from sklearn.datasets import load_diabetes
     >>> import rgboost
-    >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> found = rgboost.compare(X, X[:, 0], pairs=[1], cv=2)
+    >>> found = rgboost.compare(*load_diabetes(return_X_y=True), pairs=[3], cv=2)
     >>> len(found.models), found.measure
     (4, '1 - R²')
     """

@@ -28,10 +28,9 @@ class ComparisonDisplay:
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from sklearn.datasets import load_diabetes
     >>> import rgboost
-    >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> found = rgboost.compare(X, X[:, 0], pairs=[1], cv=2)
+    >>> found = rgboost.compare(*load_diabetes(return_X_y=True), pairs=[3], cv=2)
     >>> display = found.plot()
     >>> display.ax_.figure is display.figure_
     True

@@ -1,7 +1,17 @@
-"""A cluster of two workers in this process, for the tests of a file."""
+"""A cluster of two workers in this process, for the tests of a file. ``make cluster`` runs them."""
+
+from pathlib import Path
 
 import pytest
 from dask.distributed import Client, LocalCluster
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.cluster)
 
 
 def cluster_of(n_workers):

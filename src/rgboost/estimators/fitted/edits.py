@@ -14,7 +14,7 @@ from ...editing import Editor
 from ...editing.apply import put_parts
 from ...editing.terms import Features, Parts
 from ..held_out import TrainingRows
-from .labelled import labelled, mean_loss
+from .labelled import labelled, mean_loss, to_fit
 from .refit import constant_but, free_terms, merged
 
 _OF_A_FIT = (
@@ -91,7 +91,7 @@ class EditsMixin:
 
     def _with_intercept_for(self, given: Any) -> Self:
         """The same terms, with the intercept that has the smallest loss on rows."""
-        rows = labelled(self, given.X, given.y, given.sample_weight, given.offset)
+        rows = to_fit(self, given)
         parts = Parts.of(self.model_, self.coverage_)
         alone, _ = replace(parts, intercept=0.0 * parts.intercept).model()
         score = alone.score(rows.X, check_n_jobs(self.n_jobs))
@@ -103,7 +103,7 @@ class EditsMixin:
 
     def _with_terms_for(self, given: Any, parts: Parts, kept: Sequence[Features]) -> Self:
         """The kept terms, and the others fitted to rows beside what these say."""
-        rows = labelled(self, given.X, given.y, given.sample_weight, given.offset)
+        rows = to_fit(self, given)
         free = free_terms(parts, kept)
         fixed = replace(
             parts,

@@ -353,6 +353,15 @@ def test_a_band_of_bags_is_not_called_one_of_runs():
     assert edited["b"].deviation.values == pytest.approx(before, rel=1e-6)
 
 
+def test_rows_that_pairs_cannot_be_fitted_to():
+    model, X, y = pairs()
+    with pytest.raises(ValueError, match=r"too few rows .* leaves pairs alone that are in keep"):
+        model.edit().refit(X[:5], y[:5], keep=[], reason=WHY)
+    kept = [name for name in model.term_features_ if len(name) == 2]
+    edited = model.edit().refit(X[:5], y[:5], keep=kept, reason=WHY).model
+    assert np.isfinite(scores(edited, X)).all()
+
+
 def test_rows_of_a_model_with_offsets_need_theirs():
     X, y = frame()
     offset = X.d.to_numpy()

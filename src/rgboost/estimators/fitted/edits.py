@@ -124,7 +124,14 @@ class EditsMixin:
         training = TrainingRows(
             X, rows.y, rows.weight, None, offset, None, stratified=hasattr(self, "classes_")
         )
-        if fit._fit_score(training, self.loss_, None):
+        try:
+            interrupted = fit._fit_score(training, self.loss_, None)
+        except ValueError as error:
+            raise ValueError(
+                f"the other terms cannot be fitted to these rows: {error} (A refit leaves pairs "
+                "alone that are in keep, and takes no groups: set_params(cv=5) needs none.)"
+            ) from error
+        if interrupted:
             raise KeyboardInterrupt
         found = Parts.of(fit.model_, fit.coverage_, getattr(fit, "bands_", None))
         other = copy.copy(self)

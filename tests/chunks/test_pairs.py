@@ -1,5 +1,7 @@
 """Pairs of features of rows that are read piece by piece."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -114,3 +116,15 @@ def test_too_little_memory():
     assert plan.pairs.candidates == 6
     with pytest.raises(ValueError, match="Use 0 to 6"):
         RGBMRegressor(interactions=7).fit(chunks_of(X, Y))
+
+
+def test_every_run_takes_memory(monkeypatch):
+    """The plan counts the tables of all runs of a mean."""
+    monkeypatch.setattr("rgboost.estimators.chunked.rows.memory_budget", lambda: 1_000_000)
+
+    def megabytes(**parameters):
+        with pytest.raises(ValueError, match="takes too much memory: up to") as fault:
+            RGBMRegressor(interactions=2, gram_memory=10**7, **parameters).plan(chunks_of(X, Y))
+        return int(re.search(r"up to ([\d,]+) MB", str(fault.value))[1].replace(",", ""))
+
+    assert megabytes() > 3 * megabytes(early_stopping=True, ensemble=False)

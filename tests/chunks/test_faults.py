@@ -284,7 +284,9 @@ def test_a_disk_that_is_full(files, monkeypatch, tmp_path):
 def test_a_disk_that_is_full_at_the_end(monkeypatch, tmp_path):
     """What the file still has to write when it is closed does not hide the remedy."""
     monkeypatch.setattr(
-        work_file.tempfile, "TemporaryFile", lambda **options: open("/dev/full", "wb")
+        work_file.tempfile,
+        "TemporaryFile",
+        lambda **options: open("/dev/full", "wb"),  # noqa: SIM115
     )
     with pytest.raises(OSError, match=r"only 0 bytes could be written .* make room"):
         work_file.WorkFile(tmp_path, 8).write(np.ones(1))

@@ -118,6 +118,16 @@ def test_too_little_memory():
         RGBMRegressor(interactions=7).fit(chunks_of(X, Y))
 
 
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_very_large_and_very_small_labels(scale):
+    model = RGBMRegressor(random_state=0, interactions="auto").fit(chunks_of(X, scale * Y))
+    assert model.model_.wide.pairs is not None
+    assert model.score(X, scale * Y) > 0.8
+    much = "large" if scale > 1.0 else "small"
+    with pytest.raises(ValueError, match=f"are too {much} for Squared.*Scale them"):
+        RGBMRegressor(random_state=0).fit(chunks_of(X, scale**1.6 * Y))
+
+
 def test_every_run_takes_memory(monkeypatch):
     """The plan counts the tables of all runs of a mean."""
     monkeypatch.setattr("rgboost.estimators.chunked.rows.memory_budget", lambda: 1_000_000)

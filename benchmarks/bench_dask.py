@@ -6,7 +6,8 @@ python -m benchmarks.bench_dask --rows 20000000 --workers 1 2 4 8 --peers
 Rows are made by the workers and stay there. A pass is what is asked of all rows in bins at once:
 its seconds are those that the client waits, merges and transfers included. Efficiency is that of
 the passes: the seconds with the fewest workers, times their number, over the same of more. The
-signal is that of `benchmarks.bench_chunks`. Peers have 500 stumps of at most 255 bins.
+signal is that of `benchmarks.bench_chunks`; curves are fitted, without pairs. Peers have 500 stumps
+of at most 255 bins.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def main() -> None:
 
     from dask.distributed import Client, LocalCluster
 
-    settings = {"loss": given.loss, "max_bins": given.max_bins}
+    settings = {"loss": given.loss, "max_bins": given.max_bins, "interactions": 0}
     print(f"{given.rows:,} rows of {FEATURES}, partitions of {given.partition_rows:,}; {settings}")
     print("seconds of the fit, and of a pass on average; seconds of processors (the scheduler is")
     print("in the process of the client)")

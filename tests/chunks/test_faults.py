@@ -280,6 +280,18 @@ def test_a_disk_that_is_full(files, monkeypatch, tmp_path):
     assert not files.open
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_a_disk_that_is_full_at_the_end(monkeypatch, tmp_path):
+    """What the file still has to write when it is closed does not hide the remedy."""
+    monkeypatch.setattr(
+        work_file.tempfile,
+        "TemporaryFile",
+        lambda **options: open("/dev/full", "wb"),  # noqa: SIM115
+    )
+    with pytest.raises(OSError, match=r"only 0 bytes could be written .* make room"):
+        work_file.WorkFile(tmp_path, 8).write(np.ones(1))
+
+
 def test_a_work_dir_that_is_none(tmp_path):
     with pytest.raises(ValueError, match="is not a folder"):
         Chunks(never, work_dir=tmp_path / "missing")

@@ -1,5 +1,7 @@
 """Pairs of features of rows that are read piece by piece."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -114,3 +116,25 @@ def test_too_little_memory():
     assert plan.pairs.candidates == 6
     with pytest.raises(ValueError, match="Use 0 to 6"):
         RGBMRegressor(interactions=7).fit(chunks_of(X, Y))
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_very_large_and_very_small_labels(scale):
+    model = RGBMRegressor(random_state=0, interactions="auto").fit(chunks_of(X, scale * Y))
+    assert model.model_.wide.pairs is not None
+    assert model.score(X, scale * Y) > 0.8
+    much = "large" if scale > 1.0 else "small"
+    with pytest.raises(ValueError, match=f"are too {much} for Squared.*Scale them"):
+        RGBMRegressor(random_state=0).fit(chunks_of(X, scale**1.6 * Y))
+
+
+def test_every_run_takes_memory(monkeypatch):
+    """The plan counts the tables of all runs of a mean."""
+    monkeypatch.setattr("rgboost.estimators.chunked.rows.memory_budget", lambda: 1_000_000)
+
+    def megabytes(**parameters):
+        with pytest.raises(ValueError, match="takes too much memory: up to") as fault:
+            RGBMRegressor(interactions=2, gram_memory=10**7, **parameters).plan(chunks_of(X, Y))
+        return int(re.search(r"up to ([\d,]+) MB", str(fault.value))[1].replace(",", ""))
+
+    assert megabytes() > 3 * megabytes(early_stopping=True, ensemble=False)

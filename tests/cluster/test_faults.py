@@ -171,7 +171,11 @@ def test_the_plan_says_what_is_held_and_what_is_under_way(client):
     splits = 4 * (way.max_bins - 1)
     assert way.engine == "gram"
     assert f"at most {splits**2 * (5 * 2 + 2):,} bytes" in plan["partitions"].why
-    assert plan["bytes in flight"].value > 0
+    rough = [DaskRGBMRegressor(max_bins=64, interactions=n).plan(X, y) for n in (0, "auto")]
+    gram, cells = (4 * 63) ** 2 * (5 * 2 + 2), 6 * 65**2 + 4 * 65
+    rows = 2 * 1000 * (4 + 8) + 64 * 1000
+    answers = [gram, 8 * 2 * 5 * cells]  # with pairs, ten sums in each of their cells
+    assert [one["bytes in flight"].value for one in rough] == [9 * one + rows for one in answers]
     less = DaskRGBMRegressor(random_state=0, gram_memory=6 * 10**6).plan(X, y)
     assert less.ways[0].engine == "quadratic"  # one matrix for all runs
     least = DaskRGBMRegressor(random_state=0, gram_memory=10**5).plan(X, y)

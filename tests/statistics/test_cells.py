@@ -145,7 +145,8 @@ def test_sums_and_falls_of_models_with_pairs(loss, kind):
     sums, only = statistics.sums(models), statistics.sums(models, losses_only=True)
     np.testing.assert_allclose(sums.loss, only.loss, rtol=1e-12)
     counts, of = np.array([0, 2, 5, 6]), (2, 0)
-    falls = statistics.falls(models, of, counts)
+    unit = 0.125  # bits stay
+    falls = statistics.falls(models, of, counts, unit)
     for m in range(2):
         value = [
             w * loss.value(y, naive_scores(models, offset, codes, first, cells, m, n))
@@ -154,9 +155,9 @@ def test_sums_and_falls_of_models_with_pairs(loss, kind):
         expected = np.bincount(fold, value[-1])
         np.testing.assert_allclose(sums.loss[:, m], expected, rtol=1e-10)
         mine = fold == of[m]
-        np.testing.assert_allclose(falls.loss[m], value[0][mine].sum(), rtol=1e-10)
+        np.testing.assert_allclose(unit * falls.loss[m], value[0][mine].sum(), rtol=1e-10)
         for i in range(len(counts)):
-            fall = (value[0] - value[1 + i])[mine]
+            fall = (value[0] - value[1 + i])[mine] / unit
             np.testing.assert_allclose(falls.fall[m, i], fall.sum(), rtol=1e-9, atol=1e-9)
             np.testing.assert_allclose(falls.square[m, i], (fall**2).sum(), rtol=1e-9, atol=1e-12)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rgboost import RGBMRegressor
-from rgboost.estimators.pairs.judge import Gains
+from rgboost.estimators.pairs.gains import Gains
 from rgboost.losses import Squared
 from rgboost.training.plan import facts_of, resolve
 from rgboost.training.plan.pair_memory import PairMemory, Tables, bins_of

@@ -234,5 +234,7 @@ class ClusterStatistics(Statistics):
     def tables(self, cells: Cells, models: Models, table: NDArray[np.int64]) -> CellSums:
         return CellSums(*self._ask("tables", cells, models, table))
 
-    def falls(self, models: Models, fold: Sequence[int], counts: NDArray[np.int64]) -> Falls:
-        return Falls(*self._ask("falls", models, list(fold), counts))
+    def falls(
+        self, models: Models, fold: Sequence[int], counts: NDArray[np.int64], unit: float
+    ) -> Falls:
+        return Falls(*self._ask("falls", models, list(fold), counts, unit))

@@ -78,7 +78,8 @@ class CellSums(NamedTuple):
 class Falls(NamedTuple):
     """What pairs take off the loss of rows of the weight ``weight[m]``: ``loss[m]`` is the sum of
     their weighted losses at model m without its pairs, ``fall[m, i]`` the sum of their weighted
-    falls by the first so many of its columns, and ``square[m, i]`` that of their squares."""
+    falls by the first so many of its columns, and ``square[m, i]`` that of their squares; losses
+    are in a unit that was asked for."""
 
     weight: Vector
     loss: Vector
@@ -229,9 +230,12 @@ class Statistics(ABC):
         ``table[f, m]``; if that is -1, in none."""
 
     @abstractmethod
-    def falls(self, models: Models, fold: Sequence[int], counts: NDArray[np.int64]) -> Falls:
+    def falls(
+        self, models: Models, fold: Sequence[int], counts: NDArray[np.int64], unit: float
+    ) -> Falls:
         """What the first ``counts[i]`` of the columns of ``models.pairs`` take off the loss of the
-        rows of fold ``fold[m]`` at model m."""
+        rows of fold ``fold[m]`` at model m, in units of ``unit``: squares of very large and very
+        small losses exist, too."""
 
 
 class RowsInBins(NamedTuple):

@@ -285,7 +285,9 @@ class InMemory(Statistics):
         self.team.run(add_cell_scores, self.codes(f), cells, begin, end, values, out)
         return out[0] if self.loss.outputs == 1 else out.T
 
-    def falls(self, models: Models, fold: Sequence[int], counts: NDArray[np.int64]) -> Falls:
+    def falls(
+        self, models: Models, fold: Sequence[int], counts: NDArray[np.int64], unit: float
+    ) -> Falls:
         assert models.pairs is not None
         cells, n_models = models.pairs.cells, len(models.start)
         found = Falls(*np.zeros((2, n_models)), *np.zeros((2, n_models, len(counts))))
@@ -294,12 +296,12 @@ class InMemory(Statistics):
             rows = self.folds[f]
             score = self.scores(f, models.start[m], models.tables[m])
             weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
-            before = weight * self.loss.value(rows.y, score)
+            before = weight * (self.loss.value(rows.y, score) / unit)
             found.weight[m] = weight.sum()
             found.loss[m] = before.sum()
             for i, (begin, end) in enumerate(pairwise(ends.tolist())):
                 score += self.cell_scores(f, cells, models.pairs.values[m], begin, end)
-                fall = before - weight * self.loss.value(rows.y, score)
+                fall = before - weight * (self.loss.value(rows.y, score) / unit)
                 found.fall[m, i], found.square[m, i] = fall.sum(), np.square(fall).sum()
         return found
 

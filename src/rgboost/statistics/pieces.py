@@ -168,8 +168,10 @@ class SumOfPieces(Statistics):
     def tables(self, cells: Cells, models: Models, table: NDArray[np.int64]) -> CellSums:
         return CellSums(*_sum(piece.tables(cells, models, table) for piece in self.each()))
 
-    def falls(self, models: Models, fold: Sequence[int], counts: NDArray[np.int64]) -> Falls:
-        return Falls(*_sum(piece.falls(models, fold, counts) for piece in self.each()))
+    def falls(
+        self, models: Models, fold: Sequence[int], counts: NDArray[np.int64], unit: float
+    ) -> Falls:
+        return Falls(*_sum(piece.falls(models, fold, counts, unit) for piece in self.each()))
 
 
 def spans(columns: NDArray[np.int64], offsets: NDArray[np.int64]) -> list[slice]:

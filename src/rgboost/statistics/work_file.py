@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,7 +50,8 @@ class WorkFile:
             self._file.write(b"\0" * (-array.nbytes % 8))  # words are read at multiples of 8 bytes
             self._file.flush()
         except OSError as fault:
-            self.close()
+            with suppress(OSError):  # what waits to be written does not fit, either
+                self.close()
             if fault.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise self._full(f"only {self.size:,} bytes could be written") from fault
             raise

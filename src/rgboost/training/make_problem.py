@@ -151,11 +151,17 @@ def problem_of_source(
     if shifts and start_score is None:
         y, _ = labels_less(facts.y, facts.offset, 0.0, shifts)
         centre = middle_of(y)
+    start = start_of_source(facts, loss, start_score)
+    if shifts:
+        y, _ = labels_less(facts.y, facts.offset, centre, shifts)
+        share = facts.n_rows / len(y)
+        weight = np.full(len(y), share) if facts.weight is None else share * facts.weight
+        check_scale(loss, y, weight, 0.0 if start is None else start)
     return Problem(
         prepared=prepared,
         y=np.empty(0),
         weight=None,
-        start=start_of_source(facts, loss, start_score),
+        start=start,
         loss=loss,
         selection=selection,
         step=step,

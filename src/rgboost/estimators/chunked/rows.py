@@ -105,7 +105,8 @@ class SurveyedRows:
     def shared_out(self, facts: Facts, cv: Any, seed: int) -> tuple[int, Facts]:
         """How many folds there are. Chance and its place among all rows say which one a row is
         in."""
-        return check_count(cv, "cv", at_least=2), facts
+        n_folds = check_count(cv, "cv", at_least=2)
+        return n_folds, replace(facts, n_folds=n_folds)
 
     def held_out(self, share: float, seed: int) -> Self:
         return replace(self, share=share)

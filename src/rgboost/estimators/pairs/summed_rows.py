@@ -90,11 +90,14 @@ class SummedRows:
         columns, values = pure_tables(boosted, order, loss.outputs)
         cells = source.cells(columns, prepared.cuts)  # type: ignore[attr-defined]
         models = Models(*source.curves[:2], CellTables(cells, values))
-        falls = source.in_bins.statistics.falls(models, source.held, n_alone + counts)
+        assert boosted.trace.validation_loss is not None
+        unit = abs(float(boosted.trace.validation_loss[0])) or 1.0
+        falls = source.in_bins.statistics.falls(models, source.held, n_alone + counts, unit)
         weight = float(falls.weight.sum())
         before, fall, square = (part.sum(axis=0) for part in falls[1:])
         spread = np.maximum(square - source.usual_weight * fall**2 / weight, 0.0)
-        return SummedGains(float(before) / weight, fall / weight, np.sqrt(spread) / weight)
+        scale = unit / weight
+        return SummedGains(scale * float(before), scale * fall, scale * np.sqrt(spread))
 
 
 def blocks_of(family: Pairs) -> Iterator[Pairs]:

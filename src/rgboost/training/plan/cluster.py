@@ -11,6 +11,8 @@ from ...statistics.pieces import TOGETHER
 from . import rules
 from .costs import Bins, Work, gram_bytes_of
 from .facts import Facts
+from .pair_memory import PairMemory
+from .pair_rules import SCREENING_BINS
 from .report import Entry, Plan, Way
 from .rules import Case
 
@@ -61,6 +63,11 @@ def about_cluster(case: Case, plan: Plan) -> Iterator[Entry]:
         held = max(held, int(work.n_sums) ** 2 * entry)
         largest = int(work.sums.max(initial=0)) * work.n_sums * entry
         block = max(block, largest, min(BLOCK_BYTES, held))
+    if plan.pairs is not None:
+        of_curves = max(way.max_bins or plan.pairs.max_bins for way in plan.ways)
+        bins = min(plan.pairs.max_bins, of_curves)
+        memory = PairMemory.of(facts, SCREENING_BINS, bins, plan.mean, False)
+        block = max(block, memory.of_answer(plan.pairs.candidates, plan.pairs.screened))
     cell = 1 + any(way.max_bins is None or way.max_bins > 256 for way in plan.ways)
     codes = max(rows, default=0) * (facts.features * cell + 8)
     yield Entry(
@@ -71,9 +78,10 @@ def about_cluster(case: Case, plan: Plan) -> Iterator[Entry]:
     flight = (TOGETHER + 1) * block + 2 * codes + ROW_IN_FLIGHT * max(rows, default=0)
     yield Entry(
         "bytes in flight", flight, "auto",
-        f"on a worker, at most, for each of its threads: Gram rows of {TOGETHER + 1} partitions in "
-        f"blocks of {block:,} bytes, and a copy of the bins of the largest partition; besides, it "
-        f"keeps the bins of its partitions, {codes:,} bytes for the largest",
+        f"on a worker, at most, for each of its threads: what {TOGETHER + 1} partitions answer, "
+        f"blocks of Gram rows or sums in the cells of pairs, {block:,} bytes each, and a copy of "
+        f"the bins of the largest partition; besides, it keeps the bins of its partitions, "
+        f"{codes:,} bytes for the largest",
     )  # fmt: skip
 
 

@@ -97,6 +97,15 @@ class PairMemory:
         row = facts.features + BYTES_OF_PAIR_ROW // 2 * facts.loss.outputs
         return facts.rows * row + found + 8 * self.coarse.largest(n)
 
+    def of_answer(self, candidates: int, screened: int) -> int:
+        """Bytes of what rows in pieces answer, of each piece: sums in the cells of candidates, of
+        the rows of every run and of those that are held out; or in those of pairs that are screened
+        at a time, once, or weights of the rows of every run."""
+        numbers = self.facts.loss.outputs + (not self.facts.loss.quadratic)
+        fine = int(self.fine.sizes.sum()) + self.fine.largest(candidates)
+        coarse = min(BLOCK_CELLS, self.coarse.largest(screened))
+        return 8 * max(2 * self.n_runs * numbers * fine, max(numbers, self.n_runs) * coarse)
+
     def most_candidates(self, wished: int) -> int:
         """So many candidates as are wished for, or as fit into the memory that a fit may add."""
         return bisect_right(range(1, wished + 1), self.facts.memory, key=self.of_candidates)

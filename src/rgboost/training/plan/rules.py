@@ -419,7 +419,7 @@ ENGINE_OF_MEAN = (
 )  # fmt: skip
 
 ENGINE = (
-    Rule("rows are read piece by piece (Chunks)", lambda c: c.facts.in_pieces,
+    Rule("rows are read piece by piece (Chunks, Dask)", lambda c: c.facts.in_pieces,
          lambda c: "gram" if c.facts.loss.quadratic else "quadratic",
          "gram for the squared loss, quadratic for others"),
     Rule("several classes", lambda c: c.facts.several_classes, "direct"),

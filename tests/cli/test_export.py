@@ -63,7 +63,7 @@ def test_sources(export, model, data):
     exec(export("python").read_text(), file)
     row = data[0].iloc[0].to_dict()
     assert file["predict"](row) == pytest.approx(package.load(model).predict(data[0][:1])[0])
-    assert "function predict(row)" in export("javascript").read_text()
+    assert "const predict = " in export("javascript").read_text()
 
 
 def test_told_as_json(rgboost, model, tmp_path):

@@ -130,6 +130,8 @@ def test_what_is_asked_wrongly():
     model, X, _ = binary()
     with pytest.raises(ValueError, match=r"threshold=1.5 is no probability"):
         model.counterfactual(X, "a", 1.5)
+    with pytest.raises(TypeError, match="threshold must be a number, got 'x'"):
+        model.counterfactual(X, "a", "x")
     with pytest.raises(KeyError, match="no feature has the name 'z'"):
         model.counterfactual(X, "z")
     with pytest.raises(ValueError, match="label='maybe'"):

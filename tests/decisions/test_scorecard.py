@@ -87,6 +87,15 @@ def test_cells_of_pairs_have_points():
     assert "rounding moves a row by at most" in str(card)
 
 
+def test_labels_that_are_none():
+    model, X, y = binary()
+    card = model.to_scorecard()
+    with pytest.raises(ValueError, match="y has the class 'maybe', which is none of"):
+        card.rounding(X, np.where(y == y[0], y, "maybe"))
+    with pytest.raises(ValueError, match=r"y has the shape \(3,\)"):
+        card.rounding(X, y[:3])
+
+
 @pytest.mark.parametrize("make", [classes, pairs])
 def test_what_has_no_points(make):
     model, _, _ = make()

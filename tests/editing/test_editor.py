@@ -13,7 +13,7 @@ from rgboost.editing import Editor, apply_edits, checksum
 from rgboost.editing.terms import Parts
 from rgboost.theory import certificate
 
-from .models import binary, classes, frame, pairs, scores
+from .models import SETTINGS, binary, classes, frame, pairs, scores
 
 MODELS = {"pairs": pairs, "binary": binary, "classes": classes}
 WHY = "because"
@@ -316,6 +316,65 @@ def test_refit_keeps_what_it_is_told_to_keep(name):
     np.testing.assert_allclose(scores(refitted, X), refitted.explain_local(X).score(), atol=1e-12)
     again = type(model)(**model.get_params()).fit(X, y)
     assert not hasattr(again, "edits_")
+
+
+def test_a_refit_weighs_classes_as_the_fit_did():
+    _, X, labels = binary()
+    balanced = rgboost.RGBMClassifier(**SETTINGS, interactions=0, class_weight="balanced")
+    labels = np.where((labels == "yes") & (np.arange(len(labels)) % 3 == 0), "yes", "no")
+    model = balanced.fit(X, labels)
+    weight = np.where(
+        labels == "yes", 0.5 / (labels == "yes").mean(), 0.5 / (labels == "no").mean()
+    )
+    plain = copy.copy(model).set_params(class_weight=None)
+    found, expected = (
+        (
+            one.edit().refit(*rows, keep=["a"], reason=WHY),
+            one.edit().refit_intercept(*rows, reason=WHY),
+        )
+        for one, rows in ((model, (X, labels)), (plain, (X, labels, weight)))
+    )
+    for one, other in zip(found, expected, strict=True):
+        assert scores(one.model, X) == pytest.approx(scores(other.model, X), abs=1e-9)
+    one = model.edit().refit_intercept(X, np.full(len(X), "yes"), reason=WHY).model
+    assert np.isfinite(scores(one, X)).all()  # a class without rows has no weight
+
+
+def test_a_band_of_bags_is_not_called_one_of_runs():
+    X, y = frame()
+    settings = {"max_bins": 8, "random_state": 0, "interactions": 0}
+    model = rgboost.RGBMRegressor(**settings, bags=2).fit(X, y)
+    edited = model.edit().refit(X, y, keep=["b"], reason=WHY).model.explain_global()
+    assert edited["b"].deviation is None
+    assert edited["a"].deviation.of == "runs"
+    model = rgboost.RGBMRegressor(**settings).fit(X, y)
+    edited = model.edit().refit(X, y, keep=["b"], reason=WHY).model.explain_global()
+    before = model.explain_global()["b"].deviation.values
+    assert edited["b"].deviation.values == pytest.approx(before, rel=1e-6)
+
+
+def test_rows_that_pairs_cannot_be_fitted_to():
+    model, X, y = pairs()
+    with pytest.raises(ValueError, match=r"too few rows .* leaves pairs alone that are in keep"):
+        model.edit().refit(X[:5], y[:5], keep=[], reason=WHY)
+    kept = [name for name in model.term_features_ if len(name) == 2]
+    edited = model.edit().refit(X[:5], y[:5], keep=kept, reason=WHY).model
+    assert np.isfinite(scores(edited, X)).all()
+
+
+def test_rows_of_a_model_with_offsets_need_theirs():
+    X, y = frame()
+    offset = X.d.to_numpy()
+    model = rgboost.RGBMRegressor(**SETTINGS, interactions=0).fit(X, y + offset, offset=offset)
+    editor = model.edit().drop("c", reason=WHY)
+    for method in (
+        editor.cost,
+        lambda X, y: editor.refit(X, y, keep=["a"], reason=WHY),
+        lambda X, y: editor.refit_intercept(X, y, reason=WHY),
+    ):
+        with pytest.raises(ValueError, match="fitted with offsets; give those"):
+            method(X, y)
+    assert editor.cost(X, y + offset, offset=offset).change > 0
 
 
 def test_a_refit_does_not_bring_back_what_was_dropped():

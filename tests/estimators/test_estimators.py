@@ -289,6 +289,8 @@ BAD_INPUT = [
     ),
     (lambda X, y: RGBMRegressor(max_iter=0).fit(X, y), "max_iter=0 must be 1 or greater"),
     (lambda X, y: RGBMRegressor(max_iter=2.5).fit(X, y), "max_iter must be an integer"),
+    (lambda X, y: RGBMRegressor(max_bins=[3, 4]).fit(X, y), "max_bins must be an integer"),
+    (lambda X, y: RGBMRegressor(max_bins="many").fit(X, y), "max_bins must be an integer"),
     (lambda X, y: RGBMRegressor(learning_rate=0).fit(X, y), "learning_rate=0 must be greater"),
     (lambda X, y: RGBMRegressor(max_bins=1).fit(X, y), "max_bins=1 must be 2 or greater"),
     (lambda X, y: RGBMRegressor(max_bins=10**6).fit(X, y), "max_bins=1000000 is too large"),

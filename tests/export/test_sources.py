@@ -122,12 +122,23 @@ def test_javascript_can_stand_in_a_page():
     """Hostile names and categories cannot end the script element."""
     text = made_models()["three classes"].model.to_javascript("what_if")
     assert "</script" not in text
-    assert "function what_if(row)" in text
+    assert "const what_if = " in text
 
 
 def test_names_of_functions():
     with pytest.raises(ExportError, match="no name of a function"):
         made_models()["codes"].model.to_javascript("a b")
+    for word in ("class", "module", "Math"):
+        with pytest.raises(ExportError, match="a word of JavaScript itself"):
+            made_models()["codes"].model.to_javascript(word)
+
+
+@needs_node
+@pytest.mark.parametrize("word", ["model", "chosen", "row", "scores"])
+def test_names_that_the_function_has_inside(word, tmp_path):
+    made = made_models()["three classes"]
+    text = made.model.to_javascript(word) + f"\nmodule.exports = {{ predict: {word} }};\n"
+    check_answers(made, javascript_answers(text, python_rows(made.frame), tmp_path))
 
 
 def test_placeholders_in_names_stay(tmp_path):

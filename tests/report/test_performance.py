@@ -274,5 +274,14 @@ def test_light_levels_are_put_together():
 
 def test_levels_must_be_as_many_as_rows(two):
     judged = judge(two, X, SCORE > 0, None, None)
-    with pytest.raises(ValueError, match="by has 3 values and y 300 labels"):
+    with pytest.raises(ValueError, match=r"by has the shape \(3,\) and y 300 labels"):
         by_levels(judged, "b", np.zeros(3))
+
+
+def test_a_class_whose_rows_have_no_weight():
+    labels = np.digitize(SCORE, [-0.5, 0.5])
+    model = RGBMClassifier(**FEW).fit(X, labels)
+    judged = judge(model, X, labels, (labels > 0).astype(float), None)
+    first = performance(judged, model)["classes"][0]
+    assert first["found"] is None
+    assert first["share"] == 0.0

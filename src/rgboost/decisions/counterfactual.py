@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.validation import check_real
 from ..data.mixed_bins import OTHERS
 from ..explain import GlobalExplanation, LocalExplanation, PairFunction
 
@@ -155,14 +156,14 @@ class Prediction(NamedTuple):
                 raise ValueError(f"label={label!r} is for classifiers; leave it out.")
             if threshold is None:
                 raise ValueError("threshold is missing: the prediction that is to be crossed.")
-            return cls(model, None, _finite(threshold))
+            return cls(model, None, check_real(threshold, "threshold"))
         known = classes.tolist()
         if label is None and len(known) > 2:
             raise ValueError(f"label is missing: say whose probability, one of {known}.")
         if label is not None and label not in known:
             raise ValueError(f"label={label!r} is none of the classes {known}.")
         place = len(known) - 1 if label is None else known.index(label)
-        threshold = 0.5 if threshold is None else _finite(threshold)
+        threshold = 0.5 if threshold is None else check_real(threshold, "threshold")
         if not 0.0 < threshold < 1.0:
             raise ValueError(f"threshold={threshold:g} is no probability between 0 and 1.")
         return cls(model, place, threshold)
@@ -179,13 +180,6 @@ class Prediction(NamedTuple):
             return found.reshape(scores.shape[:-1])
         found = self.model._probabilities(scores.ravel())[:, self.place]
         return found.reshape(scores.shape)
-
-
-def _finite(value: Any) -> float:
-    number = float(value)
-    if not np.isfinite(number):
-        raise ValueError(f"threshold={value} must be finite.")
-    return number
 
 
 def _candidates(

@@ -117,13 +117,25 @@ class Scorecard:
         most, mean = float(off.max()), float(np.average(off, weights=sample_weight))
         if y is None:
             return Rounding(most, mean)
-        own = np.where(np.asarray(y) == self.label, 1.0, -1.0)
+        own = np.where(self._labels(y, len(off)) == self.label, 1.0, -1.0)
         losses = []
         for points in (exact, rounded):
             p = self.probability(points)
             right = np.maximum(np.where(own > 0, p, 1.0 - p), np.finfo(float).tiny)
             losses.append(float(np.average(-np.log(right), weights=sample_weight)))
         return Rounding(most, mean, *losses)
+
+    def _labels(self, y: Any, n: int) -> NDArray:
+        """Labels that are classes of the model, one for each of n rows."""
+        labels, classes = np.asarray(y), self._model.classes_
+        if labels.shape != (n,):
+            raise ValueError(f"y has the shape {labels.shape}; give a label for each of {n} rows.")
+        unknown = labels[~np.isin(labels, classes)]
+        if len(unknown):
+            raise ValueError(
+                f"y has the class {unknown.tolist()[0]!r}, which is none of {classes.tolist()}."
+            )
+        return labels
 
     def to_frame(self) -> Any:
         """The table as a pandas data frame."""

@@ -131,6 +131,8 @@ def _cuts(given: Any) -> tuple[Vector, list[int]]:
 def _categories(given: Any, labels: NDArray | None) -> tuple[Vector, list[int]]:
     """Numbers of categories in ascending order, and the places of their bins as given."""
     known = {} if labels is None else {label: float(k) for k, label in enumerate(labels.tolist())}
+    if not isinstance(given, list | tuple) or any(isinstance(one, list | dict) for one in given):
+        raise ValueError(f"categories={given!r:.60} must be a list of labels of the feature.")
     codes = []
     for label in given:
         code = OTHERS if label == OTHERS_LABEL else known.get(label)

@@ -20,13 +20,15 @@ def apply_class_weight(
     """Weights of the rows times those of their classes. ``codes`` are positions in ``classes``.
 
     ``"balanced"``: every class has the same weight in all, and the sum of weights stays what it
-    was. Weights of rows count: a weight of two is a row twice.
+    was. Weights of rows count: a weight of two is a row twice. Of ``classes`` some may have no row.
     """
     if class_weight is None:
         return weight
     if isinstance(class_weight, str) and class_weight == "balanced":
         sums = np.bincount(codes, weight, len(classes))
-        factors = sums.sum() / (len(classes) * sums)
+        there = sums > 0
+        factors = there.astype(np.float64)
+        factors[there] = sums.sum() / (there.sum() * sums[there])
     elif isinstance(class_weight, Mapping):
         position = {label: k for k, label in enumerate(classes.tolist())}
         factors = np.ones(len(classes))

@@ -158,7 +158,7 @@ class ExportsMixin:
         >>> from rgboost import RGBMRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
         >>> model = RGBMRegressor(max_iter=50, interactions=0, random_state=0).fit(X, y)
-        >>> "function predict" in model.to_javascript()
+        >>> "const predict = " in model.to_javascript()
         True
         """
         return write_javascript(extract(self), _written_by(), name)

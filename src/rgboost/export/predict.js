@@ -55,7 +55,7 @@ const {{name}} = (() => {
     return scores.indexOf(Math.max(...scores));
   }
 
-  return function {{name}}(row) {
+  return (row) => {
     const scores = model.intercept.slice();
     const contributions = model.terms.map((term, t) => {
       let cell = 0;

@@ -54,6 +54,10 @@ class Bands:
         scale = max(float(np.fmax.reduce(a, axis=None, initial=0.0)) for a in arrays) or 1.0
         return cls(of, n, scale, *((a / scale).astype(np.float32) for a in arrays))
 
+    def like(self, other: Bands) -> bool:
+        """Whether both are of as many runs, or of as many bags: else one word cannot tell both."""
+        return (self.of, self.n) == (other.of, other.n)
+
     def by_term(self, wide: StumpModel) -> Iterator[Array]:
         """For each term of the model, in the order in which they are added, the deviations in its
         bins: those of missing values last, of pairs cell by cell."""

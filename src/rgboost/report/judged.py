@@ -71,8 +71,6 @@ class Judged:
 
 def judge(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> Judged:
     """Check the rows, and predict them."""
-    if offset is None and getattr(model, "has_offset_", False):
-        raise ValueError("the model was fitted with offsets; give those of these rows as offset.")
     rows = labelled(model, X, y, sample_weight, offset)
     score = model.model_.score(rows.X)
     score = score if rows.offset is None else score + rows.offset

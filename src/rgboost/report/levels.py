@@ -24,11 +24,13 @@ MISSING = "missing"
 
 def by_levels(judged: Judged, name: str, values: Any) -> dict[str, Any]:
     """For each level of a column: rows, mean labels, mean predictions, mean loss."""
-    codes, texts = levels_of(np.asarray(values))
-    if len(codes) != len(judged):
+    values = np.asarray(values)
+    if values.shape != (len(judged),):
         raise ValueError(
-            f"by has {len(codes)} values and y {len(judged)} labels; give one for each row."
+            f"by has the shape {values.shape} and y {len(judged)} labels; give a value for each "
+            "row."
         )
+    codes, texts = levels_of(values)
     return {
         "name": name,
         "loss_name": judged.loss_name,

@@ -104,15 +104,15 @@ def _by_class(judged: Judged) -> list[dict[str, Any]]:
     for k, name in enumerate(judged.outputs or ()):
         own = judged.truth[:, k] > 0
         w = judged.weight
-        both, called = w[own & (told == k)].sum(), w[told == k].sum()
+        both, called, there = (w[rows].sum() for rows in (own & (told == k), told == k, own))
         area = _area(judged, k)
         found.append(
             {
                 "name": name,
                 "rows": int(own.sum()),
-                "share": rounded(w[own].sum() / w.sum()),
+                "share": rounded(there / w.sum()),
                 "predicted": rounded(np.average(judged.predicted[:, k], weights=w)),
-                "found": rounded(both / w[own].sum()) if own.any() else None,
+                "found": rounded(both / there) if there > 0 else None,
                 "right": rounded(both / called) if called > 0 else None,
                 "area": None if area is None else rounded(area),
             }

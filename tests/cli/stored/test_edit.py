@@ -47,6 +47,35 @@ def test_what_the_edits_cost(rgboost, files):
     assert len(found["edits"]) == 2
 
 
+def test_a_file_without_edits(rgboost, files):
+    folder, model, _, rows = files
+    model.edit().save(folder / "edits.json")
+    done = rgboost("edit", folder / "model.rgb", folder / "edits.json", "--out", folder / "new.rgb")
+    assert (done.code, done.out.strip()) == (0, str(folder / "new.rgb"))
+    assert (package.load(folder / "new.rgb").predict(rows) == model.predict(rows)).all()
+
+
+def test_offsets_and_weights_of_the_rows(rgboost, files):
+    folder, _, _, rows = files
+    more = {"y": rows.a + 1.0, "w": np.arange(200) % 3, "o": np.ones(200)}
+    rows.assign(**more).to_csv(folder / "rows.csv", index=False)
+    model = package.RGBMRegressor(max_iter=20, interactions=0, random_state=0)
+    model.fit(rows, more["y"], more["w"], offset=more["o"]).save(folder / "model.rgb")
+    editor = model.edit().flatten("a", (0, 3), reason="few rows")
+    editor.refit_intercept(rows, more["y"], more["w"], more["o"], reason="they are others")
+    editor.save(folder / "edits.json")
+    files = [folder / "model.rgb", folder / "edits.json", "--out", folder / "new.rgb"]
+    data = ["--data", folder / "rows.csv", "--target", "y", "--weight", "w"]
+    done = rgboost("edit", *files, *data, "--offset", "o", "--json")
+    cost = editor.cost(rows, more["y"], more["w"], more["o"])
+    found = json.loads(done.out)
+    assert found["loss_before"] == pytest.approx(cost.before)
+    assert found["loss_after"] == pytest.approx(cost.after)
+    done = rgboost("edit", *files, *data)
+    assert done.code == 3
+    assert "fitted with offsets" in done.err
+
+
 def test_edits_that_do_not_apply(rgboost, files):
     folder, model, _, _ = files
     out = folder / "new.rgb"

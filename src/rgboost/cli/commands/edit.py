@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import CommandError, ExitCode, check_writable, writing
-from ..files.labelled import labelled_rows
+from ..files.labelled import judged_rows
 from ..files.models import load_model
 from ..files.tables import Format, NoHeader, Read, reader_options
 from ..show.output import AsJson, print_json, print_lines
@@ -24,6 +24,12 @@ def edit(
     ] = None,
     target: Annotated[
         str | None, typer.Option(help="Column of the labels, by name or position.")
+    ] = None,
+    weight: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Weights of the rows.")
+    ] = None,
+    offset: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Known part of the score. See fit.")
     ] = None,
     format: Format = None,
     no_header: NoHeader = False,
@@ -41,12 +47,15 @@ def edit(
 
     check_writable(out)
     estimator = load_model(model)
-    rows = None
+    rows: dict[str, Any] = {}
     if data is not None:
         options = reader_options(read, no_header)
-        rows = labelled_rows(estimator, data, target, format, options)
+        rows = judged_rows(
+            estimator, data, target, format, options, by=None, weight=weight, offset=offset
+        )
+        del rows["by"]
     try:
-        edited = apply_edits(estimator, edits, *(rows or ()))
+        edited = apply_edits(estimator, edits, **rows)
     except OSError as error:
         reason = f"cannot be read ({os.strerror(error.errno) if error.errno else error})"
         raise CommandError(f"{edits}: {reason}, check the path", ExitCode.DATA) from error
@@ -54,15 +63,16 @@ def edit(
         raise CommandError(f"{edits}: {error}", ExitCode.DATA) from error
     with writing(out):
         edited.save(out)
-    made = edited.edits_.lines()[len(getattr(estimator, "edits_", ())) :]
+    before, after = (getattr(one, "edits_", None) for one in (estimator, edited))
+    made = [] if after is None else after.lines()[0 if before is None else len(before) :]
     found: dict[str, Any] = {"out": str(out), "checksum": checksum(edited), "edits": made}
-    if rows is not None:
-        losses = [one._mean_loss(*rows, None, None) for one in (estimator, edited)]
+    if rows:
+        losses = [one._mean_loss(**rows) for one in (estimator, edited)]
         found |= {"loss_before": losses[0], "loss_after": losses[1]}
     if as_json:
         print_json(found)
         return
     lines = [*made]
-    if rows is not None:
+    if rows:
         lines.append(f"loss of {data}: {losses[0]:.6g} before, {losses[1]:.6g} after")
     print_lines([*lines, str(out)])

@@ -14,7 +14,7 @@ from ...editing import Editor
 from ...editing.apply import put_parts
 from ...editing.terms import Features, Parts
 from ..held_out import TrainingRows
-from .labelled import labelled, mean_loss
+from .labelled import labelled, mean_loss, to_fit
 from .refit import constant_but, free_terms, merged
 
 _OF_A_FIT = (
@@ -91,7 +91,7 @@ class EditsMixin:
 
     def _with_intercept_for(self, given: Any) -> Self:
         """The same terms, with the intercept that has the smallest loss on rows."""
-        rows = labelled(self, given.X, given.y, given.sample_weight, given.offset)
+        rows = to_fit(self, given)
         parts = Parts.of(self.model_, self.coverage_)
         alone, _ = replace(parts, intercept=0.0 * parts.intercept).model()
         score = alone.score(rows.X, check_n_jobs(self.n_jobs))
@@ -103,7 +103,7 @@ class EditsMixin:
 
     def _with_terms_for(self, given: Any, parts: Parts, kept: Sequence[Features]) -> Self:
         """The kept terms, and the others fitted to rows beside what these say."""
-        rows = labelled(self, given.X, given.y, given.sample_weight, given.offset)
+        rows = to_fit(self, given)
         free = free_terms(parts, kept)
         fixed = replace(
             parts,
@@ -124,7 +124,14 @@ class EditsMixin:
         training = TrainingRows(
             X, rows.y, rows.weight, None, offset, None, stratified=hasattr(self, "classes_")
         )
-        if fit._fit_score(training, self.loss_, None):
+        try:
+            interrupted = fit._fit_score(training, self.loss_, None)
+        except ValueError as error:
+            raise ValueError(
+                f"the other terms cannot be fitted to these rows: {error} (A refit leaves pairs "
+                "alone that are in keep, and takes no groups: set_params(cv=5) needs none.)"
+            ) from error
+        if interrupted:
             raise KeyboardInterrupt
         found = Parts.of(fit.model_, fit.coverage_, getattr(fit, "bands_", None))
         other = copy.copy(self)

@@ -56,8 +56,10 @@ def constant_but(X: Any, features: Sequence[int], schema: InputSchema) -> Any:
 
 def merged(found: Parts, fixed: Parts, rows: Labelled) -> Parts:
     """The terms that were fitted, and those that stayed, with the weights of the rows in their
-    bins."""
+    bins. Those that stayed keep their bands if the new ones are of the same: as many runs."""
     stayed = {key: counted(term, rows) for key, term in fixed.terms.items()}
+    if found.bands is None or fixed.bands is None or not found.bands.like(fixed.bands):
+        stayed = {key: replace(term, deviation=None) for key, term in stayed.items()}
     return replace(found, terms={**found.terms, **stayed})
 
 

@@ -112,10 +112,7 @@ function undo(term) {
 function refresh(entry, frame) {
   drawTerm(entry, frame);
   if (chosen && chosen.entry === entry) describe(entry);
-  $("fields").addEventListener("focusin", () => {  // where the answer may be out of sight
-  if (innerWidth < 860) $("bar").hidden = false;
-});
-answer();
+  answer();
   listChanges();
 }
 

@@ -118,6 +118,8 @@ def _bins(case: Case) -> Bins:
     max_bins, least = case.max_bins, case.min_weight_fraction_leaf
     if isinstance(max_bins, str) and max_bins in ("auto", "paper"):
         max_bins = decide(rules.MAX_BINS, case).value
+    elif max_bins is not None:
+        check_count(max_bins, "max_bins", at_least=2)
     if isinstance(least, str):
         least = decide(rules.LEAST_SHARE, case).value
     return Bins(max_bins, least, rules.LEAST_ROWS_OF_CATEGORY, rules.MOST_CATEGORIES)

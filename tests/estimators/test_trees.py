@@ -70,6 +70,24 @@ def test_held_out_rows_tell_what_leaves_say(made, kept, how):
     assert min(losses, key=losses.get) == kept
 
 
+@pytest.mark.parametrize("fits", [1, 2])
+def test_the_plan_tells_what_leaves_say_where_a_callback_ends_the_fit(fits):
+    rows, labels = smooth(200)
+    seen = []
+
+    def stop(progress):
+        seen.append(progress.iteration)
+        return sum(k <= j for j, k in zip(seen, seen[1:], strict=False)) == fits - 1
+
+    model = RGBMRegressor(learner="trees", ensemble=False, early_stopping=True, callbacks=[stop])
+    model.fit(rows, labels)
+    said = "had the smallest loss of held-out rows when the fit was ended."
+    assert any(event.endswith(said) for event in model.plan_.events)
+    if fits == 1:
+        assert f"leaves='constant' {said}" in model.plan_.events
+        assert model.model_.lines is None
+
+
 def test_a_family_may_leave_it_to_the_plan():
     rows, labels = smooth()
     model = RGBMRegressor(learner=Trees(leaves="auto", max_leaf_nodes=4), random_state=0)

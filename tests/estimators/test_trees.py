@@ -1,5 +1,7 @@
 """``learner="trees"``: what the estimators make of it, and what they refuse."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -77,7 +79,7 @@ def test_the_plan_tells_what_leaves_say_where_a_callback_ends_the_fit(fits):
 
     def stop(progress):
         seen.append(progress.iteration)
-        return sum(k <= j for j, k in zip(seen, seen[1:], strict=False)) == fits - 1
+        return sum(k <= j for j, k in pairwise(seen)) == fits - 1
 
     model = RGBMRegressor(learner="trees", ensemble=False, early_stopping=True, callbacks=[stop])
     model.fit(rows, labels)

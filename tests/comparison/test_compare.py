@@ -283,6 +283,14 @@ def test_models_that_cannot_be_had_are_left_out():
     assert template.get_params()["random_state"] is None
 
 
+def test_models_that_can_be_planned_but_not_fitted_are_left_out():
+    template = RGBMRegressor(max_bins=300, interaction_constraints=[[0, 1]])
+    found = rgboost.compare(X, Y, estimator=template, cv=FOLDS, pairs=[2])
+    assert [one.name for one in found.models] == ["constant", "curves"]
+    assert found.left_out["2 pairs"].startswith("asks for more pairs than there are: 1 of")
+    assert "too large for trees" in found.left_out["trees"]
+
+
 @pytest.mark.parametrize(
     ("pairs", "names"),
     [

@@ -1,5 +1,7 @@
 """``learner="trees"``: what the estimators make of it, and what they refuse."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -68,6 +70,24 @@ def test_held_out_rows_tell_what_leaves_say(made, kept, how):
         if leaves == kept:
             np.testing.assert_array_equal(one.predict(rows), model.predict(rows))
     assert min(losses, key=losses.get) == kept
+
+
+@pytest.mark.parametrize("fits", [1, 2])
+def test_the_plan_tells_what_leaves_say_where_a_callback_ends_the_fit(fits):
+    rows, labels = smooth(200)
+    seen = []
+
+    def stop(progress):
+        seen.append(progress.iteration)
+        return sum(k <= j for j, k in pairwise(seen)) == fits - 1
+
+    model = RGBMRegressor(learner="trees", ensemble=False, early_stopping=True, callbacks=[stop])
+    model.fit(rows, labels)
+    said = "had the smallest loss of held-out rows when the fit was ended."
+    assert any(event.endswith(said) for event in model.plan_.events)
+    if fits == 1:
+        assert f"leaves='constant' {said}" in model.plan_.events
+        assert model.model_.lines is None
 
 
 def test_a_family_may_leave_it_to_the_plan():

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import rgboost
+from rgboost import RGBMRegressor
+from rgboost.learners import Trees
 from rgboost.storage import StorageError
 
 from .make_models import some_models
@@ -112,3 +114,14 @@ def test_a_family_with_its_rules_is_stored(tmp_path):
     model, _ = TREES[0]
     model.save(tmp_path / "model")
     assert rgboost.load(tmp_path / "model").learner == model.learner
+
+
+def test_lines_without_a_number(tmp_path):
+    """Categories have no slopes: what is stored of them has no columns."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (80, 2)).astype(float)
+    trees = Trees(max_leaf_nodes=4, min_samples_leaf=5, leaves="linear")
+    model = RGBMRegressor(learner=trees, categorical_features=[0, 1], max_iter=3, ensemble=False)
+    model.fit(X, X @ [1.0, 2.0])
+    loaded = stored_and_loaded(model, "save", tmp_path)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))

@@ -63,6 +63,11 @@ class TestEntries:
         assert entry.value.startswith("Softmax(3")
         assert entry.why == "that of 'logistic' for 3 classes"
 
+    def test_settings_that_it_does_not_have(self):
+        model = RGBMRegressor(max_iter=1).fit(np.eye(4), np.arange(4.0))
+        with pytest.raises(KeyError, match="the plan has no setting 'leaf'; it has loss, "):
+            model.plan_["leaf"]
+
     def test_two_ways(self):
         X, y = rows()
         X[::7, 0] = np.nan

@@ -68,7 +68,7 @@ def ascends(values: NDArray) -> bool:
 
 
 def within(values: NDArray[np.int64], low: int, end: int) -> bool:
-    return not len(values) or (int(values.min()) >= low and int(values.max()) < end)
+    return not values.size or (int(values.min()) >= low and int(values.max()) < end)
 
 
 def are_weights(values: NDArray[np.float64]) -> bool:

@@ -142,8 +142,12 @@ def that_can_be_had(
         try:
             clone(one.estimator).plan(**given)
         except (TypeError, ValueError) as reason:
-            asked = f"interactions={one.estimator.interactions!r} "
-            left_out[one.name] = str(reason).removeprefix(asked)
+            left_out[one.name] = why_not(one, reason)
         else:
             kept.append(one)
     return kept, left_out
+
+
+def why_not(one: Entrant, reason: Exception) -> str:
+    """What an error says of one of ours that cannot be had."""
+    return str(reason).removeprefix(f"interactions={one.estimator.interactions!r} ")

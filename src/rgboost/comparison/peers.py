@@ -120,10 +120,10 @@ KNOWN: dict[str, tuple[str, Any]] = {"lightgbm": ("lightgbm", LightGBM), "ebm": 
 
 
 def find_peers(
-    names: str | Sequence[str], rows: Rows, n_jobs: int | None, seed: int
+    names: str | Sequence[str] | None, rows: Rows, n_jobs: int | None, seed: int
 ) -> list[LightGBM | Ebm]:
     """The peers by their names, or what is wrong with them: before anything is fitted."""
-    names = [names] if isinstance(names, str) else list(names)
+    names = [names] if isinstance(names, str) else list(names or ())
     for name in names:
         if name not in KNOWN:
             raise ValueError(

@@ -20,7 +20,7 @@ from ..learners import LearnerFamily
 from ..losses import Loss
 from ..losses.base import SYNONYMS
 from .compared import ComparedModel
-from .entrants import Constant, Entrant, Fitted, our_entrants, that_can_be_had
+from .entrants import Constant, Entrant, Fitted, our_entrants, that_can_be_had, why_not
 from .measure import Measure
 from .paired import Vector, mean_loss, standard_error
 from .peers import find_peers
@@ -141,7 +141,9 @@ def run_comparison(
     others = find_peers(peers, rows, template.n_jobs, seed)
     ours, left_out = that_can_be_had(ours, rows, parts[0])
     entrants: list[Entrant] = [Constant(), *ours, *others]
-    fitted = _fit_all(entrants, rows, parts, tell)
+    found, refused = _fit_all(entrants, ours[1:], rows, parts, tell)
+    entrants = [one for one in entrants if one.name in found]
+    fitted = [found[one.name] for one in entrants]
     measure = Measure.of(template.loss, rows, np.concatenate([held for _, held in parts]))
     models, errors = _judge(entrants, fitted, rows, parts, measure)
     return Comparison(
@@ -153,7 +155,7 @@ def run_comparison(
         n_held_out=sum(len(held) for _, held in parts),
         n_fits=len(parts),
         target=target or str(getattr(y, "name", None) or ""),
-        left_out=left_out,
+        left_out=left_out | refused,
     )
 
 
@@ -193,25 +195,41 @@ def check_pairs(pairs: Any) -> list[Any]:
     """Numbers of pairs in order, and "all" at the end."""
     if isinstance(pairs, str | int):
         pairs = [pairs]
+    if pairs is None or any(isinstance(n, str) and n != "all" for n in pairs):
+        raise TypeError(f"pairs={pairs!r} must be numbers of pairs and 'all': [5, 10, 'all'], say.")
     counts = {check_count(n, "pairs", at_least=1) for n in pairs if n != "all"}
     return [*sorted(counts), *(["all"] if "all" in list(pairs) else [])]
 
 
 def _fit_all(
-    entrants: Sequence[Entrant], rows: Rows, parts: Sequence[Split], tell: Tell
-) -> list[list[Fitted]]:
-    """The fits of every entrant, fold by fold."""
-    found: list[list[Fitted]] = [[] for _ in entrants]
+    entrants: Sequence[Entrant],
+    optional: Sequence[Entrant],
+    rows: Rows,
+    parts: Sequence[Split],
+    tell: Tell,
+) -> tuple[dict[str, list[Fitted]], dict[str, str]]:
+    """The fits of every entrant, fold by fold, by its name; and why not of those optional ones that
+    can be planned but not fitted (more pairs than some fold has, say)."""
+    found: dict[str, list[Fitted]] = {one.name: [] for one in entrants}
+    refused: dict[str, str] = {}
     total = len(entrants) * len(parts)
     for k, part in enumerate(parts):
         for j, one in enumerate(entrants):
+            if one.name in refused:
+                continue
             fold = f", fold {k + 1} of {len(parts)}" if len(parts) > 1 else ""
             tell(k * len(entrants) + j, total, f"{one.name}{fold}")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # its loss tells
-                found[j].append(one.fit(rows, part))
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ConvergenceWarning)  # its loss tells
+                    found[one.name].append(one.fit(rows, part))
+            except (TypeError, ValueError) as reason:
+                if one not in optional:
+                    raise
+                del found[one.name]
+                refused[one.name] = why_not(one, reason)
     tell(total, total, "done")
-    return found
+    return found, refused
 
 
 def _judge(

@@ -102,7 +102,7 @@ def bytes_in_words(n: float) -> str:
 def about_rows(compared: Compared) -> str:
     """What the losses are of."""
     n, held = compared.n_rows, compared.n_held_out
-    rows = f"{n:,} rows of {compared.n_features:,} features"
+    rows = f"{n:,} rows of {_count(compared.n_features, 'feature')}"
     if compared.n_fits == 1:
         return f"{rows}; each model was fitted once, without {held:,} rows that were held out"
     if held == n:

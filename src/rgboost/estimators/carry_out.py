@@ -83,24 +83,28 @@ def best_mean(job: Job, settings: Callable[[Job, Way], Settings]) -> Done:
 def best_of(job: Job, fit: Callable[[Way], Done]) -> Done:
     """Of the fits of all ways, the one with the smallest loss of rows that are held out."""
     best: Done | None = None
+    interrupted = ended = False
     for way in job.plan.ways:
         try:
             done = fit(way)
         except KeyboardInterrupt:  # before the first iteration
             if best is None:
                 raise
-            return replace(best, boosted=replace(best.boosted, interrupted=True))
+            interrupted = ended = True
+            break
         if best is None or held_loss(done) < held_loss(best):
             best = done
-        if done.boosted.interrupted or done.boosted.asked_to_stop:
-            interrupted = done.boosted.interrupted
-            return replace(best, boosted=replace(best.boosted, interrupted=interrupted))
+        interrupted = done.boosted.interrupted
+        ended = interrupted or done.boosted.asked_to_stop
+        if ended:
+            break
     assert best is not None
     if len(job.plan.ways) > 1:
         leaves = best.way.leaves
         what = f"leaves={leaves!r}" if leaves is not None else repr(best.way.selection)
-        job.plan.events.append(f"{what} had the smaller loss of held-out rows.")
-    return best
+        when = "smallest loss of held-out rows when the fit was ended" if ended else ""
+        job.plan.events.append(f"{what} had the {when or 'smaller loss of held-out rows'}.")
+    return replace(best, boosted=replace(best.boosted, interrupted=interrupted))
 
 
 def held_loss(done: Done) -> float:

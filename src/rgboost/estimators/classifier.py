@@ -177,8 +177,8 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
         self.classes_ = np.unique(y if weight is None else y[weight > 0])
         if len(self.classes_) == 1:
             raise ValueError(
-                f"y has only one class, {self.classes_[0]!r}, among the rows with positive "
-                "weight; a classifier needs two classes."
+                f"y has only one class, {self.classes_.tolist()[0]!r}, among the rows with "
+                "positive weight; a classifier needs two classes."
             )
         codes = self._class_codes(y)
         weight = apply_class_weight(self.class_weight, self.classes_, codes, weight)

@@ -191,3 +191,26 @@ def test_what_does_not_go_together(given, match):
         boosted(X, y, **given)
     with pytest.raises(ValueError, match="leaves"):
         Trees(leaves="quadratic")
+
+
+def test_features_of_two_values_leave_nothing_for_slopes():
+    """They are constant in the leaves: what slopes add is rounding, of either sign."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (200, 3)).astype(float)
+    fit = boosted(X, X @ [1.0, 2.0, 3.0], n_iter=30, rate=0.1)
+    constant = boosted(
+        X, X @ [1.0, 2.0, 3.0], n_iter=30, rate=0.1,
+        learner=Trees(max_leaf_nodes=6, min_samples_leaf=10),
+    )  # fmt: skip
+    np.testing.assert_allclose(fit.model.score(X), constant.model.score(X), rtol=0, atol=1e-10)
+    assert np.isfinite(fit.trace.gradient_norm).all()
+
+
+def test_numbers_too_large_to_be_squared_have_no_slopes():
+    X, y, _ = made()
+    large = np.column_stack([X[:, :1] * 1e160, X[:, 1:]])
+    fit = boosted(large, y, n_iter=5)
+    lines = fit.model.lines
+    assert (lines.slopes[lines.place == 0] == 0.0).all()
+    assert (lines.slopes != 0.0).any()
+    assert np.isfinite(fit.model.score(large)).all()

@@ -174,7 +174,7 @@ class ClassLabels(Labels):
         self._place[order] = self._codes()
         if len(self.classes) == 1:
             raise ValueError(
-                f"y has only one class, {self.classes[0]!r}, among the rows with positive "
+                f"y has only one class, {self.classes.tolist()[0]!r}, among the rows with positive "
                 "weight; a classifier needs two classes."
             )
         unknown = self.weight_of.keys() - set(self.classes.tolist())

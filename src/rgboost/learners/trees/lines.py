@@ -46,7 +46,9 @@ class BinMeans(NamedTuple):
     start: NDArray[np.int64]
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def bin_means(X: Any, bins: Bins, cuts: MixedCuts, weight: Vector | None) -> BinMeans:
+    """z of all bins; 0 of a feature whose numbers are too large to be squared."""
     start, m = cuts.bin_start[:-1], cuts.n_values
     is_number = np.ones(len(cuts.bin_weight), bool)
     is_number[start + m] = False
@@ -148,7 +150,7 @@ def solve(sums: Vector, per_row: Vector, n: int) -> tuple[Vector, Vector, Vector
     squares[:, range(n), range(n)] += ridge[:, None]
     slopes: Vector = np.asarray(np.linalg.solve(squares, along[:, :, None])[:, :, 0], np.float64)
     square: Vector = np.sum(slopes * along, axis=1) - ridge * np.sum(slopes**2, axis=1)
-    return slopes, means, square
+    return slopes, means, np.maximum(square, 0.0)  # rounding may leave less
 
 
 @scalar()

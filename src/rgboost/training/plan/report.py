@@ -94,7 +94,11 @@ class Plan:
 
     def __getitem__(self, name: str) -> Entry:
         """The entry of a setting."""
-        return next(entry for entry in self.entries if entry.name == name)
+        for entry in self.entries:
+            if entry.name == name:
+                return entry
+        names = ", ".join(entry.name for entry in self.entries)
+        raise KeyError(f"the plan has no setting {name!r}; it has {names}")
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""

@@ -78,7 +78,7 @@ def test_classes_and_validation_rows(rgboost, frame, tmp_path):
         (("--target", "z"), "no target column 'z'"),
         (("--target", "y", "--weight", "z"), "no column 'z', which --weight names"),
         (("--target", "y", "--ignore", "y"), "which is the target"),
-        (("--target", "y", "--interactions", "3"), "not for Chunks"),
+        (("--target", "y", "--engine", "direct"), "not for Chunks"),
         ((), "the target is missing"),
     ],
 )

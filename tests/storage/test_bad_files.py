@@ -209,7 +209,7 @@ def put(value, at=0):
     return change
 
 
-MIXED, CLASSES, PAIRS, PAIRS_AND_CLASSES, STORED_THIN = 2, 3, 6, 7, 13
+MIXED, CLASSES, PAIRS, PAIRS_AND_CLASSES, STORED_THIN = 2, 3, 6, 7, 14
 WRONG = [
     (MIXED, "model_.categories.features", put(99), "categories.features"),
     (MIXED, "model_.categories.starts", put(1 << 40, -1), "categories.starts"),

@@ -48,8 +48,8 @@ kernels: $(STAMP)  ## the kernel tests once more as plain Python, so that no com
 
 $(OLDEST_STAMP): pyproject.toml .ci/oldest.py
 	$(PYTHON) -m venv $(OLDEST_VENV)
-	$(OLDEST_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
-		$$($(PYTHON) .ci/oldest.py)
+	versions=$$($(PYTHON) .ci/oldest.py) && \
+	$(OLDEST_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable . $$versions
 	touch $(OLDEST_STAMP)
 
 oldest:  ## scikit-learn's checks with the oldest versions that pyproject.toml admits

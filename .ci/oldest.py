@@ -11,7 +11,6 @@ project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text
 needed = [*project["dependencies"], *project["optional-dependencies"]["test"]]
 wanted = {"numpy", "scipy", "scikit-learn", "numba", "narwhals", "safetensors", "pandas"}
 tools = {"pytest", "pytest-xdist", "hypothesis"}
-for requirement in needed:
-    name, version = re.fullmatch(r"([\w-]+)(?:\[.*\])?>=([\w.]+)", requirement).groups()
-    if name in wanted | tools:
-        print(f"{name}=={version}")
+bounds = dict(re.fullmatch(r"([\w-]+)(?:\[.*\])?(?:>=([\w.]+))?", one).groups() for one in needed)
+for name in sorted(wanted | tools):
+    print(f"{name}=={bounds[name]}")

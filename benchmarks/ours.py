@@ -64,12 +64,12 @@ class Rgboost(Peer):
 
     def bin(self, X: Any, y: NDArray, spec: Spec) -> Any:
         stumps = Stumps(max_bins=spec.max_bins, binning=self.binning)  # type: ignore[arg-type]
-        return Binned(stumps.prepare(X, n_jobs=spec.threads)), y
+        return Binned(stumps.prepare(X, n_jobs=spec.threads)), X, y
 
     def boost(self, binned: Any, spec: Spec, n_iter: int, ticks: Ticks | None = None) -> Any:
-        learner, y = binned
+        learner, X, y = binned
         boosted = boost(
-            None,
+            X,
             y,
             loss=Logistic() if spec.task == "logistic" else Squared(),
             learner=learner,

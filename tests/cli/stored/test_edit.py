@@ -47,6 +47,29 @@ def test_what_the_edits_cost(rgboost, files):
     assert len(found["edits"]) == 2
 
 
+def test_info_shows_terms_before_and_after_and_what_edits_cost(rgboost, files):
+    folder, model, editor, rows = files
+    editor.model.save(folder / "new.rgb")
+    told = json.loads(
+        rgboost("info", folder / "new.rgb", "--data", folder / "rows.csv", "--json").out
+    )
+    curve = told["terms"]["a"]
+    assert curve["before"] == model.explain_global()["a"].values.tolist()
+    assert curve["after"] == editor.model.explain_global()["a"].values.tolist()
+    assert set(told["terms"]) == {"a", "b"}
+    cost = editor.cost(rows, rows.a + (rows.b == "x"))
+    assert told["mean_loss"] == {"before": cost.before, "after": cost.after}
+    shown = rgboost("info", folder / "new.rgb", "--data", folder / "rows.csv", "--target", "y").out
+    low, high = min(curve["before"]), max(curve["before"])
+    assert f"\n  a: {low:.4g} to {high:.4g} -> " in shown
+    assert f"mean loss of these rows: {cost.before:.6g} -> {cost.after:.6g}" in shown
+    for arguments in (
+        ["--data", "rows.csv"],
+        [folder / "model.rgb", "--data", folder / "rows.csv"],
+    ):
+        assert rgboost("info", *arguments).code == 2
+
+
 def test_a_file_without_edits(rgboost, files):
     folder, model, _, rows = files
     model.edit().save(folder / "edits.json")

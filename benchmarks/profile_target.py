@@ -9,6 +9,7 @@ outside, so what is inside of another part is told with an indent.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,20 +20,20 @@ from rich.table import Table
 
 from rgboost import RGBMClassifier, Stumps
 from rgboost.data.datasets import train_test_split_80_20
+from rgboost.engines.gram.runs import StatisticsRuns
 from rgboost.engines.quadratic.runs import QuadraticRuns
-from rgboost.estimators import base
+from rgboost.estimators import carry_out
 from rgboost.model import StumpModel
-from rgboost.training import boost as engine
 
 from .data import named
 
 STUMPS, FITS = 1010, 30
 PARTS: list[tuple[str, Any, str]] = [
-    ("boosting, with bins and model", base, "boost"),
+    ("boosting, with bins and model", carry_out, "boost"),
     ("  bins: columns of the sparse rows, thresholds, codes", Stumps, "prepare"),
-    ("  the run", engine, "_run"),
+    ("  the run", sys.modules["rgboost.training.boost"], "_run"),
     ("    iterations on the quadratic models", QuadraticRuns, "go_on"),
-    ("      of which the Gram matrices", QuadraticRuns, "gram_rows"),
+    ("      of which the Gram matrices", StatisticsRuns, "make_gram"),
     ("    residuals and left sums at the new scores", QuadraticRuns, "_make_model"),
     ("  tables of the model", StumpModel, "collapse"),
 ]

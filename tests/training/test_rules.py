@@ -30,7 +30,7 @@ def facts(rows, features, loss=None, distinct=None, **more):
     none = np.zeros(features, bool)
     stored = rows * features
     known = {"categorical": none, "missing": none, "stored": stored, "input_bytes": 8 * stored}
-    return Facts(rows, loss or Squared(), values, **{**known, **more})
+    return Facts(rows, loss or Squared(), lambda: values, **{**known, **more})
 
 
 def case(rows, features, parameters=None, *, mean=False, thresholds=False, **more):

@@ -51,7 +51,11 @@ def filled_columns(X: Any) -> NDArray[np.int64]:
     """The columns of a CSR or CSC matrix that store something, ascending."""
     if X.format == "csc":
         return np.flatnonzero(np.diff(X.indptr))
-    return np.unique(X.indices).astype(np.int64)
+    if X.shape[1] > len(X.indices):
+        return np.unique(X.indices).astype(np.int64)
+    stored = np.zeros(X.shape[1], bool)
+    stored[X.indices] = True
+    return np.flatnonzero(stored)
 
 
 def take_columns(X: Any, columns: NDArray[np.int64]) -> Any:

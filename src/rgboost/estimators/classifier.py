@@ -159,8 +159,11 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
 
     def _encode_labels(self, y: NDArray) -> NDArray[np.float64]:
         """-1 and +1 for two classes, 0, 1, ..., C - 1 for more."""
-        codes = self._class_codes(y).astype(np.float64)
-        return 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes
+        return self._labels_of_codes(self._class_codes(y))
+
+    def _labels_of_codes(self, codes: NDArray[np.intp]) -> NDArray[np.float64]:
+        labels = codes.astype(np.float64)
+        return 2.0 * labels - 1.0 if len(self.classes_) == 2 else labels
 
     def _why_loss(self) -> str:
         n_classes = len(self.classes_)
@@ -188,7 +191,7 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
         if held is not None:
             check_known_classes(held[1], self.classes_)
             validation = Validation(held[0], self._encode_labels(held[1]), *held[2:])
-        labels, parts = self._encode_labels(y), check_groups(given.groups, len(y))
+        labels, parts = self._labels_of_codes(codes), check_groups(given.groups, len(y))
         return TrainingRows(X, labels, weight, validation, offset, parts, stratified=True)
 
     def decision_function(self, X: Any, offset: Any = None) -> NDArray[np.float64]:

@@ -132,7 +132,12 @@ class Loss(ABC):
         if not self.newton:
             assert self.smoothness is not None
             return np.full(len(y), self.smoothness)
-        return np.maximum(self.curvature(y, f), np.abs(self.residual(y, f)) / self.newton_limit)
+        residual, curvature = self._derivatives(y, f)
+        return np.maximum(curvature, np.abs(residual) / self.newton_limit)
+
+    def _derivatives(self, y: Vector, f: Vector) -> tuple[Vector, Vector]:
+        """(residual, curvature) of each row."""
+        return self.residual(y, f), self.curvature(y, f)
 
     def convexity_on(
         self, low: float, high: float, y_min: float, y_max: float
@@ -222,6 +227,10 @@ class CompiledLoss(Loss):
 
     def curvature(self, y: Vector, f: Vector) -> Vector:
         return kernels.evaluate_rows(self.terms, *_as_rows(y, f))[2]
+
+    def _derivatives(self, y: Vector, f: Vector) -> tuple[Vector, Vector]:
+        _, residual, curvature = kernels.evaluate_rows(self.terms, *_as_rows(y, f))
+        return residual, curvature
 
 
 class BinaryLoss(CompiledLoss):

@@ -78,6 +78,8 @@ class MemoryStatistics:
         self.loss_function = loss
         self.team = team
         self.rows: Rows = make_rows(y, weight, start)
+        self._at: tuple[Any, Vector] | None = None
+        """The start and the tables of the model whose scores the rows have."""
         self.slots = number_slots(arrays.splits.offsets) if slots is None else slots
 
     @cached_property
@@ -145,8 +147,14 @@ class MemoryStatistics:
         return self.rows.score
 
     def _set_score(self, tables: Vector) -> None:
+        if self._at is not None:
+            start, before = self._at
+            if np.array_equal(start, self.start) and np.array_equal(before, tables):
+                return
+        self._at = None
         self.rows.score[:] = self.start
         self.add_scores(tables, self.rows.score)
+        self._at = self.start, tables.copy()
 
     def add_scores(self, tables: Vector, score_out: Vector) -> None:
         """Add the score of every row at a model, less the null model's."""

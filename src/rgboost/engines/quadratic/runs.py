@@ -105,10 +105,8 @@ class QuadraticRuns(StatisticsRuns):
         """The weight of the rows of every fold."""
         self.runs = self._begin()
         self.tables = self._no_tables()
-        null = Models(np.array([self.start]), self.tables[:1])
-        curvature = self.statistics.sums(null).curvature[self.fitted].sum()
-        self.usual = float(curvature) / sum(self.statistics.sizes[f] for f in self.fitted)
-        """The curvature of a usual row at the null model."""
+        self.usual: float | None = None
+        """The curvature of a usual row at the null model, which the first quadratic model is at."""
         if problem.n_runs == 1:
             size, of = problem.selection.size(problem.prepared.layout)
             looks = int(_LOOKS * len(problem.prepared.layout.members) * of / max(1, size))
@@ -254,6 +252,8 @@ class QuadraticRuns(StatisticsRuns):
         sums = self.statistics.sums(models)
         curvature = float(sums.curvature[self.fitted, -1].sum())
         noise = float(sums.square[self.fitted, -1].sum()) / curvature
+        if self.usual is None:
+            self.usual = curvature / sum(self.statistics.sizes[f] for f in self.fitted)
         if anew or self._is_other(curvature):
             self._weigh(mean, curvature)
         self._stretch = []
@@ -270,6 +270,7 @@ class QuadraticRuns(StatisticsRuns):
 
     def _weigh(self, tables: Vector, curvature: float) -> None:
         """Gram rows are to be of the curvature at a model, whose sum this is."""
+        assert self.usual is not None
         dtype = self.gram.blocks[0].dtype
         self.weighting = Curvature(
             self.start, tables, curvature / _UNITS[dtype.itemsize],
@@ -312,6 +313,7 @@ class QuadraticRuns(StatisticsRuns):
 
     def _splits(self, state: Any, noise: float) -> Any:
         """The splits of a run with these sums of curvature."""
+        assert self.usual is not None
         weights = state.left_weight, state.total_weight
         return self.family.weighted(*weights, LIGHTEST * self.usual, noise)
 

@@ -17,7 +17,7 @@ from ...data.cuts import columns_with_missing
 from ...losses import Loss
 from ...statistics.base import Source
 from ...statistics.chunks import ChunkRows, NumberRows, ReadRows
-from ...training.plan import Facts, Values
+from ...training.plan import Facts, counted_once
 from ...training.plan.rules import sample_size
 from ..held_out import TrainingRows
 from ..rows import check_rows
@@ -87,7 +87,7 @@ class SurveyedRows:
         return Facts(
             rows=self.n_rows,
             loss=loss,
-            values=Values.of(X, categorical),
+            count_values=counted_once(X, categorical),
             categorical=categorical,
             missing=found.counted.missing > 0,
             stored=cells,

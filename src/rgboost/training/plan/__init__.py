@@ -1,6 +1,6 @@
 """What a fit will do, decided before anything is binned: the only place that reads ``"auto"``."""
 
-from .facts import Facts, Values, facts_of
+from .facts import Facts, Values, counted_once, facts_of
 from .report import Considered, Entry, Plan, Way
 from .resolve import resolve, wants_folds
 from .rules import paper_bins
@@ -12,6 +12,7 @@ __all__ = [
     "Plan",
     "Values",
     "Way",
+    "counted_once",
     "facts_of",
     "paper_bins",
     "resolve",

@@ -12,7 +12,7 @@ from ...learners import LearnerFamily
 from ...selection import AllLearners, RandomThresholds
 from . import rules
 from .cluster import about_cluster
-from .facts import Facts
+from .facts import SAMPLE, Facts
 from .report import NO_EFFECT, Entry, Plan, Way
 from .rules import Case, decide
 
@@ -225,9 +225,11 @@ def no_effect(name: str, case: Case, plan: Plan, decides: Callable[[str, Any], b
 
 def _bins_are_values(facts: Facts, max_bins: int | None) -> bool:
     """Whether no feature has more values than bins, for certain."""
-    values = facts.values
     if max_bins is None:
         return True
+    if facts.rows > SAMPLE:
+        return False
+    values = facts.values
     all_counted = values.n_rows == facts.rows and len(values.start) == facts.features + 1
     return all_counted and int(values.distinct[~facts.categorical].max(initial=0)) <= max_bins
 

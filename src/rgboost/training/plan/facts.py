@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -158,7 +159,8 @@ class Facts:
 
     rows: int
     loss: Loss
-    values: Values
+    count_values: Callable[[], Values] = field(repr=False)
+    """`Values` of the rows, counted when a rule first asks for them (`counted_once`)."""
     categorical: NDArray[np.bool_]
     missing: NDArray[np.bool_]
     """Which features have categories, and which have missing values."""
@@ -212,6 +214,10 @@ class Facts:
             largest_fold=int(sizes.max()),
             heaviest_fold=float(weights.max() / weights.sum()),
         )
+
+    @property
+    def values(self) -> Values:
+        return self.count_values()
 
     @property
     def features(self) -> int:
@@ -276,14 +282,14 @@ def facts_of(
     return Facts(
         rows=X.shape[0],
         loss=loss,
-        values=Values.of(X, categorical),
+        count_values=counted_once(X, categorical),
         categorical=np.zeros(X.shape[1], bool) if categorical is None else categorical,
         missing=columns_with_missing(X),
         sparse=sparse,
         stored=int(X.nnz) if sparse else X.shape[0] * X.shape[1],
         input_bytes=_bytes_of(X),
         weighted=weight is not None,
-        class_rows=tuple(np.unique(y, return_counts=True)[1].tolist()) if classes else None,
+        class_rows=tuple(_class_rows(y)) if classes else None,
         n_groups=None if groups is None else len(np.unique(groups)),
         held_rows=None if held is None else len(held.y),
         held_missing=held is not None and bool(columns_with_missing(held.X).any()),
@@ -291,6 +297,17 @@ def facts_of(
         held_weighted=held is not None and held.weight is not None,
         **more,
     )
+
+
+def counted_once(X: Any, categorical: NDArray[np.bool_] | None) -> Callable[[], Values]:
+    """What counts the values of a matrix when it is first asked: not every plan needs that."""
+    return cache(lambda: Values.of(X, categorical))
+
+
+def _class_rows(y: NDArray[np.float64]) -> list[int]:
+    """How many rows each class has; classes are whole numbers here, -1 and 1 or 0, 1, ..."""
+    counts = np.bincount((y - y.min()).astype(np.intp))
+    return counts[counts > 0].tolist()
 
 
 def _bytes_of(X: Any) -> int:

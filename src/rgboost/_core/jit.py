@@ -101,7 +101,8 @@ def by_type(
     The class is a ``NamedTuple``. ``function.register(SomeTuple)`` adds a body; it is a plain
     Python function with the argument names of the declaration. Compiled code resolves the call
     while compiling, Python code while running. ``inline`` is for formulas of one row. ``otherwise``
-    is the body for classes that have none of their own.
+    is the body for classes that have none of their own. ``function.body_of(SomeTuple)`` is the one
+    that is chosen.
     """
     if declaration is None:
         return functools.partial(by_type, inline=inline, otherwise=otherwise)
@@ -129,5 +130,9 @@ def by_type(
 
         return add
 
+    def body_of(tuple_class: type) -> Callable[..., Any] | None:
+        return bodies.get(tuple_class, otherwise)
+
     dispatch.register = register  # type: ignore[attr-defined]
+    dispatch.body_of = body_of  # type: ignore[attr-defined]
     return dispatch

@@ -145,7 +145,7 @@ def cut_mixed(
 
     def cut(g: int) -> None:
         if categorical[g]:
-            every = counted.levels[g] if counted else _weigh_categories(X, g, weight)
+            every = counted.levels[g] if counted else weigh_categories(X, g, weight)
             edges[g] = _categories(*every, rare, g)
         elif scipy.sparse.issparse(X):
             edges[g] = _sparse_thresholds(X, g, plan, weight, total)
@@ -206,7 +206,7 @@ def _categories(values: Vector, weights: Vector, rare: CategoryPlan, g: int) -> 
     return values
 
 
-def _weigh_categories(X: Matrix, g: int, weight: Vector | None) -> tuple[Vector, Vector]:
+def weigh_categories(X: Matrix, g: int, weight: Vector | None) -> tuple[Vector, Vector]:
     """The categories of a column, in ascending order, and their weights."""
     if scipy.sparse.issparse(X):
         now = slice(X.indptr[g], X.indptr[g + 1])

@@ -25,7 +25,7 @@ from ..training.callbacks import in_joblib, in_parts
 from ..training.plan import Plan, Way, resolve, wants_folds
 from ..training.plan.rules import LEAST_ROWS_OF_CATEGORY, MOST_CATEGORIES
 from .carry_out import Job, carry_out
-from .chunked import ChunkedRows, chunked_rows, in_pieces, refuse_early
+from .chunked import chunked_rows, in_pieces, refuse_early
 from .chunked.labels import Labels
 from .convergence import warn_if_unfinished
 from .documents import FIT
@@ -91,6 +91,8 @@ class BaseRGBM(
         engine: str = "auto",
         gram_memory: int | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
+        device_memory: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
@@ -125,6 +127,8 @@ class BaseRGBM(
         self.engine = engine
         self.gram_memory = gram_memory
         self.n_jobs = n_jobs
+        self.device = device
+        self.device_memory = device_memory
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
@@ -195,12 +199,16 @@ class BaseRGBM(
     def _paper_extras(cls) -> dict[str, Any]:
         return {}
 
-    def _training_rows(
-        self, X: Any, y: Any, sample_weight: Any, given: _Given, resume: Any
-    ) -> TrainingRows | ChunkedRows:
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any, given: _Given, resume: Any) -> Any:
         """Checked rows; what they tell of the input is stored in the estimator."""
+        on_card = check_device(self.device, self.device_memory)
+        if on_card:
+            from . import on_card as card  # not before a card is asked for
+
+            card.refuse_early(self)
         if not in_pieces(X):
-            return self._rows_in_memory(X, y, sample_weight, given)
+            rows = self._rows_in_memory(X, y, sample_weight, given)
+            return card.rows_on_card(self, rows, resume) if on_card else rows
         beside = {"y": y, "sample_weight": sample_weight, **given._asdict(), "resume": resume}
         refuse_early(self, **beside)
         return chunked_rows(self, X, self._labels_of_chunks(), given.X_val, self._seeds_of_fit()[1])
@@ -502,6 +510,20 @@ class BaseRGBM(
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = accepts_missing(self.learner)
         return tags
+
+
+def check_device(device: Any, memory: Any) -> bool:
+    """Whether a card is asked for."""
+    if memory is not None:
+        check_count(memory, "device_memory", at_least=1)
+    if isinstance(device, str) and device == "cpu":
+        return False
+    if not isinstance(device, str) or not device.startswith("cuda"):
+        raise ValueError(
+            f"device={device!r} is not known; use 'cpu', 'cuda' (the first card), 'cuda:1' and the "
+            "like."
+        )
+    return True
 
 
 @contextmanager

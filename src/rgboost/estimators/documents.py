@@ -87,6 +87,12 @@ _PARAMETERS = """
         and the model may be another one: ``plan_`` says so.
     n_jobs : int or None
         Threads. None: as many as the process may use. Results do not depend on it.
+    device : {{"cpu", "cuda", "cuda:1", ...}}
+        Where sums over the rows are made: in memory, or on an NVIDIA card, for many rows. The
+        model is the same up to rounding. Predictions of a stored model need no card.
+    device_memory : int or None
+        Bytes on the card that may be used. None: most of those that are free. Rows that are too
+        many pass over the card in pieces.
     random_state : int, RandomState or None
         Seed of the random subsets and folds. An integer makes fits repeatable, bit for bit.
     warm_start : bool

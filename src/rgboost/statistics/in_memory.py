@@ -23,7 +23,7 @@ from .side_by_side import SideBySide, can_stand_side_by_side
 
 Vector = NDArray[np.float64]
 
-_UNITS_OF_A_ROW = 8
+UNITS_OF_A_ROW = 8
 """With so many units a row, curvature is rounded row by row: rows that are alike weigh the same."""
 
 
@@ -189,12 +189,9 @@ class InMemory(Statistics):
         units = curvature / weighting.unit
         if np.dtype(weighting.dtype).itemsize == 4:
             return np.ceil(units).astype(np.int32)
-        if float(units.sum()) >= _UNITS_OF_A_ROW * len(units):
+        if float(units.sum()) >= UNITS_OF_A_ROW * len(units):
             return np.rint(units).astype(np.int32)
-        order = np.random.default_rng(len(units)).permutation(len(units))
-        found = np.empty(len(units), np.int32)
-        found[order] = np.diff(np.rint(np.cumsum(units[order])), prepend=0.0)
-        return found
+        return rounded_together(units)
 
     def scores(self, f: int, start: Any, tables: Vector) -> Vector:
         """The score of every row of a fold at a model, for engines that go on with the rows; of
@@ -304,6 +301,14 @@ class InMemory(Statistics):
                 fall = before - weight * (self.loss.value(rows.y, score) / unit)
                 found.fall[m, i], found.square[m, i] = fall.sum(), np.square(fall).sum()
         return found
+
+
+def rounded_together(units: Vector) -> NDArray[np.int32]:
+    """Whole numbers such that every stretch of them, in a random order, has its sum."""
+    order = np.random.default_rng(len(units)).permutation(len(units))
+    found = np.empty(len(units), np.int32)
+    found[order] = np.diff(np.rint(np.cumsum(units[order])), prepend=0.0)
+    return found
 
 
 def some_models(models: Models, some: NDArray[np.int64]) -> Models:

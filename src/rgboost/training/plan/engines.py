@@ -30,6 +30,7 @@ Engine = Literal["direct", "gram", "quadratic"]
 
 SLOWER = "expected to be slower"
 PIECES = "rows are read piece by piece, and it works on rows in memory"
+ON_CARD = "all that is known of rows on a card are sums: if engine='direct' asks for it"
 
 
 class Found(NamedTuple):
@@ -66,7 +67,7 @@ class Mean:
         if case.engine not in ("auto", "direct"):
             return f"engine={case.engine!r} is asked for"
         if facts.in_pieces:
-            return PIECES
+            return far_rows(facts)
         if facts.loss.terms is None:
             return f"{facts.loss!r} is written in Python"
         if case.is_trees:
@@ -231,7 +232,7 @@ def engines_of_one_run(
         from_statistics = case.plain_stumps and mean.gram_obstacle(work) is None
         cv_engine = "gram" if from_statistics else "direct"
         gram = None if from_statistics else gram  # the same iterates
-    on_rows = PIECES if facts.in_pieces else SLOWER if gram is None else None
+    on_rows = far_rows(facts) if facts.in_pieces else SLOWER if gram is None else None
     considered = [
         _considered("direct", 1, work.direct_seconds(n_iter), on_rows),
         _considered("gram", 1, work.gram_seconds(n_iter, facts.mixed), gram),
@@ -245,8 +246,13 @@ def engines_of_one_run(
         )
         if cv_engine == "direct":
             gram = shared = "cross-validation before a run on all rows needs rows in memory"
-        _check_pieces(engine, gram if engine == "gram" else shared)
+        _check_pieces(engine, gram if engine == "gram" else shared, facts.card)
     return engine, cv_engine, _but_for(engine, considered)
+
+
+def far_rows(facts: Facts) -> str:
+    """Why engines on rows in memory do not run."""
+    return PIECES if facts.card is None else ON_CARD
 
 
 def is_open(engine: str) -> bool:
@@ -326,13 +332,14 @@ def statistics_obstacle(
     return None if faster else SLOWER
 
 
-def _check_pieces(engine: str, obstacle: str | None) -> None:
-    """Rows that are read piece by piece have no other engine."""
+def _check_pieces(engine: str, obstacle: str | None, card: str | None) -> None:
+    """Rows that are read piece by piece, or are on a card, have no other engine."""
     if obstacle is not None:
+        who = "Rows that are read piece by piece have" if card is None else f"device={card!r} has"
+        instead = "give fit rows in memory" if card is None else "use device='cpu'"
         raise ValueError(
-            f"Rows that are read piece by piece have engine={engine!r} here, and it cannot do "
-            f"this: {obstacle}. Change that, give more gram_memory or fewer bins (max_bins) if "
-            "they do not fit, or give fit rows in memory."
+            f"{who} engine={engine!r} here, and it cannot do this: {obstacle}. Change that, give "
+            f"more gram_memory or fewer bins (max_bins) if they do not fit, or {instead}."
         )
 
 

@@ -101,6 +101,8 @@ def _about_pieces(case: Case, plan: Plan) -> Iterator[Entry]:
     if facts.partitions is not None:
         yield from about_cluster(case, plan)
         return
+    if facts.card is not None:
+        return
     times = len(plan.ways) + (plan.cv_engine is not None)
     yield Entry(
         "passes over the rows", 1 + times, "auto",

@@ -198,6 +198,8 @@ class Facts:
     sample_given: bool = False
     partitions: tuple[int, ...] | None = None
     """Rows of each partition, where rows are on a cluster."""
+    card: str | None = None
+    """The card that sums are made on; thresholds follow from ``sample_rows``, then."""
     memory: int = 1 << 30
     """Bytes that a fit may add."""
 
@@ -225,13 +227,14 @@ class Facts:
 
     @property
     def in_pieces(self) -> bool:
-        """Whether rows are read piece by piece, and are never all in memory."""
+        """Whether all that engines know of rows are sums: they are read piece by piece, and are
+        never all in memory, or are on a card."""
         return self.sample_rows is not None
 
     @property
     def rows_at_once(self) -> int:
-        """How many rows are in memory at once; of a cluster, none are in that of the client."""
-        if self.partitions is not None:
+        """How many rows a pass has in memory at once; of a cluster or a card, none."""
+        if self.partitions is not None or self.card is not None:
             return 0
         return min(self.rows, block_rows(self.features)) if self.in_pieces else self.rows
 

@@ -15,34 +15,44 @@ _NOT_SMOOTH = ("absolute", "absolute_error", "quantile")
 IN_MEMORY = "give fit rows in memory"
 
 
-def obstacles(p: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """(what, why, remedy) of the parameters that do not go with rows in pieces."""
+Obstacle = tuple[str, str, str]
+"""What does not go, why, and what to do."""
+
+
+def obstacles(p: Mapping[str, Any]) -> Iterator[Obstacle]:
+    """What of the parameters does not go with rows in pieces."""
+    yield from by_sums_obstacles(p)
+    if p["engine"] == "direct":
+        yield "engine='direct'", "it works on the rows", "use engine='auto'"
+    if not isinstance(p["cv"], numbers.Integral):
+        why = "splitters need all rows at once"
+        yield f"cv={p['cv']!r}", why, "give the number of folds, to which rows come by chance"
+    if isinstance(p.get("class_weight"), str):
+        why = "how many rows a class has is not known when rows are first weighed"
+        yield f"class_weight={p['class_weight']!r}", why, "give a dict of the weights of classes"
+    yield from loss_obstacles(p)
+
+
+def by_sums_obstacles(p: Mapping[str, Any]) -> Iterator[Obstacle]:
+    """What does not go where all that is known of rows are sums."""
     learner = p["learner"]
     if not family_of(learner).by_statistics:
         yield f"learner={learner!r}", "it is fitted on the rows", f"use stumps, or {IN_MEMORY}"
     if p["monotone_constraints"] is not None:
         why = "constraints are kept on the rows"
         yield "monotone_constraints", why, f"leave them out, or {IN_MEMORY}"
-    if p["engine"] == "direct":
-        yield "engine='direct'", "it works on the rows", "use engine='auto'"
     if p["bags"]:
         why = "bags weigh the rows anew, and need them at once"
         yield f"bags={p['bags']}", why, f"use 0, or {IN_MEMORY} (a sample of them, say)"
     if p["warm_start"]:
         yield "warm_start=True", "the scores of rows are not kept", "use a larger max_iter"
-    if not isinstance(p["cv"], numbers.Integral):
-        why = "splitters need all rows at once"
-        yield f"cv={p['cv']!r}", why, "give the number of folds, to which rows come by chance"
     for callback in p["callbacks"] or ():
         if getattr(callback, "needs_one_run", False):
             yield f"the callback {type(callback).__name__}", "it looks at rows", "leave it out"
-    if isinstance(p.get("class_weight"), str):
-        why = "how many rows a class has is not known when rows are first weighed"
-        yield f"class_weight={p['class_weight']!r}", why, "give a dict of the weights of classes"
-    yield from _about_loss(p)
 
 
-def _about_loss(p: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def loss_obstacles(p: Mapping[str, Any]) -> Iterator[Obstacle]:
+    """Losses and steps that there are no sums of."""
     loss, squared = p["loss"], p["loss"] in ("squared", "squared_error")
     smooth = loss not in _NOT_SMOOTH
     if isinstance(loss, Loss):

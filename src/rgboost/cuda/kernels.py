@@ -1,0 +1,520 @@
+"""Kernels: what runs on the card.
+
+Sums over rows are exact: values become whole multiples of a unit, with 64 bits, whose sums do not
+depend on the order in which threads come by. In the memory that the threads of a block share, such
+a number is two words of 32 bits, the carry from the low one to the high one counted by hand: cards
+add words at once, and longer numbers only in turns (490 against 230 billion additions a second on
+an H200).
+
+A block has a ``stretch`` of rows and one column, or a tile of its cells: what it adds up fits into
+the memory that its threads share.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import cuda, types
+
+from .card import SIMULATED
+
+THREADS = 8 if SIMULATED else 256
+"""Of a block: a power of two."""
+STRETCH = 64 if SIMULATED else 1 << 15
+"""Rows of a block, at least."""
+WORDS = 12_288
+"""Words of 32 bits that a block has: 48 KiB."""
+LONGS = WORDS // 2
+"""Sums of 64 bits in them."""
+
+_LOW = 0xFFFFFFFF
+
+
+def grid(n: int) -> Any:
+    """Blocks for n threads, and their size."""
+    return max(1, -(-n // THREADS)), THREADS
+
+
+def stretches(n_rows: int, n_blocks: int = 1) -> tuple[int, int]:
+    """(stretches, their length) of so many rows, beside ``n_blocks`` other blocks for each: enough
+    to fill the card, and no more than is worth the sums that each one hands over."""
+    wanted = max(1, 4096 // max(1, n_blocks))
+    length = max(STRETCH, -(-n_rows // wanted))
+    return max(1, -(-n_rows // length)), length
+
+
+# Numba's simulator counts in Python, where words do not overflow as on a card: there, a long is one
+# number.
+
+if SIMULATED:
+    _LONG_TYPE, _WORD_TYPE, _PARTS = types.int64, types.int64, 1
+
+    @cuda.jit(device=True)
+    def add_long(room, cell, value):
+        cuda.atomic.add(room, cell, np.int64(value))
+
+    @cuda.jit(device=True)
+    def long_at(room, cell):
+        return room[cell]
+
+else:
+    _LONG_TYPE, _WORD_TYPE, _PARTS = types.uint32, types.uint32, 2
+
+    @cuda.jit(device=True)
+    def add_long(room, cell, value):
+        """``room`` has the low and the high word of each sum."""
+        low = np.uint32(value & _LOW)
+        high = np.uint32((value >> 32) & _LOW)
+        before = cuda.atomic.add(room, 2 * cell, low)
+        if before > np.uint32(_LOW) - low:
+            high = np.uint32(high + np.uint32(1))
+        if high != np.uint32(0):
+            cuda.atomic.add(room, 2 * cell + 1, high)
+
+    @cuda.jit(device=True)
+    def long_at(room, cell):
+        return (np.int64(np.int32(room[2 * cell + 1])) << 32) | np.int64(room[2 * cell])
+
+
+@cuda.jit(device=True)
+def in_units(value, scale):
+    """A value as a whole number of units; ``scale`` of them make 1."""
+    return np.int64(math.floor(value * scale + 0.5))
+
+
+@cuda.jit
+def clear(out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = 0
+
+
+@cuda.jit
+def fill_scores(codes, first_cell, used, table, start, offset, lo, hi, score):
+    """Scores of the rows lo..hi: the start, the offset, and the tables of the ``used`` features."""
+    i = lo + cuda.grid(1)
+    if i < hi:
+        found = start
+        if offset.shape[0] > 0:
+            found += offset[i]
+        for k in range(used.shape[0]):
+            g = used[k]
+            found += table[first_cell[g] + codes[g, i]]
+        score[i] = found
+
+
+@cuda.jit
+def add_cell_scores(codes, features, first_bin, bin_of, n_bins, start, begin, end, table, lo, hi,
+                    score):  # fmt: skip
+    """Add the tables of the columns begin..end (`rgboost.statistics.cells.Cells`) to scores."""
+    i = lo + cuda.grid(1)
+    if i < hi:
+        found = score[i]
+        for k in range(begin, end):
+            g, h = features[k, 0], features[k, 1]
+            cell = np.int64(bin_of[first_bin[g] + codes[g, i]])
+            if h >= 0:
+                cell = cell * n_bins[h] + bin_of[first_bin[h] + codes[h, i]]
+            found += table[start[k] + cell]
+        score[i] = found
+
+
+@cuda.jit(device=True)
+def block_sum(value, room):
+    """The sum of the values of all threads of a block, always in the same order."""
+    t = cuda.threadIdx.x
+    room[t] = value
+    cuda.syncthreads()
+    n = THREADS // 2
+    while n > 0:
+        if t < n:
+            room[t] += room[t + n]
+        cuda.syncthreads()
+        n //= 2
+    found = room[0]
+    cuda.syncthreads()
+    return found
+
+
+@cuda.jit(device=True)
+def block_largest(value, room):
+    """The largest of the values of all threads of a block; NaN if there is one."""
+    t = cuda.threadIdx.x
+    room[t] = value
+    cuda.syncthreads()
+    n = THREADS // 2
+    while n > 0:
+        if t < n and not (room[t] >= room[t + n]) and room[t] == room[t]:
+            room[t] = room[t + n]
+        cuda.syncthreads()
+        n //= 2
+    found = room[0]
+    cuda.syncthreads()
+    return found
+
+
+LOSS, TOTAL, CURVED, SQUARE, WEIGHED_SQUARE, MOST, MOST_CURVED = range(7)
+"""What `make_evaluate` adds up: weighted losses, residuals w r, curvatures w h, (w r)^2 and w r^2;
+and the largest |w r| and w h."""
+
+
+def make_evaluate(loss: Any) -> Any:
+    """The kernel that looks at rows with a loss (`compiled.loss_on_card`)."""
+
+    @cuda.jit
+    def evaluate_rows(terms, flat, shortest, y, weight, score, lo, hi, length, residual, curvature,
+                      value_out, partial):  # fmt: skip
+        """Residuals of the rows lo..hi, curvatures and losses if there is room for them, and the
+        sums of each stretch. h is ``flat``, if this is not 0, or at least |r| times ``shortest``.
+        """
+        room = cuda.shared.array(THREADS, types.float64)
+        t = cuda.threadIdx.x
+        first = lo + cuda.blockIdx.x * length
+        last = min(first + length, hi)
+        value_sum, total, curved, square, weighed = 0.0, 0.0, 0.0, 0.0, 0.0
+        most, most_curved = 0.0, 0.0
+        for i in range(first + t, last, THREADS):
+            value, r, h = loss(terms, y[i], score[i])
+            h = flat if flat > 0.0 else max(h, abs(r) * shortest)
+            w = 1.0
+            if weight.shape[0] > 0:
+                w = weight[i]
+            weighed += w * r * r
+            value, r, h = w * value, w * r, w * h
+            residual[i] = r
+            if curvature.shape[0] > 0:
+                curvature[i] = h
+            if value_out.shape[0] > 0:
+                value_out[i] = value
+            value_sum += value
+            total += r
+            curved += h
+            most_curved = max(most_curved, h)
+            square += r * r
+            if not (abs(r) <= most) and most == most:
+                most = abs(r)
+        sums = block_sum(value_sum, room)
+        if t == 0:
+            partial[LOSS, cuda.blockIdx.x] = sums
+        sums = block_sum(total, room)
+        if t == 0:
+            partial[TOTAL, cuda.blockIdx.x] = sums
+        sums = block_sum(curved, room)
+        if t == 0:
+            partial[CURVED, cuda.blockIdx.x] = sums
+        sums = block_sum(square, room)
+        if t == 0:
+            partial[SQUARE, cuda.blockIdx.x] = sums
+        sums = block_sum(weighed, room)
+        if t == 0:
+            partial[WEIGHED_SQUARE, cuda.blockIdx.x] = sums
+        sums = block_largest(most, room)
+        if t == 0:
+            partial[MOST, cuda.blockIdx.x] = sums
+        sums = block_largest(most_curved, room)
+        if t == 0:
+            partial[MOST_CURVED, cuda.blockIdx.x] = sums
+
+    return evaluate_rows
+
+
+@cuda.jit
+def evaluate_classes(ridge, limit, y, weight, score, lo, hi, length, residual, curvature, value_out,
+                     partial):  # fmt: skip
+    """`evaluate_rows` for `rgboost.losses.Softmax`: scores and residuals are (classes, rows), and
+    ``partial[TOTAL + c]`` are sums of the residuals of class c, behind which the others come."""
+    room = cuda.shared.array(THREADS, types.float64)
+    t = cuda.threadIdx.x
+    n_classes = score.shape[0]
+    first = lo + cuda.blockIdx.x * length
+    last = min(first + length, hi)
+    value_sum, curved, square, weighed, most, most_curved = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(first + t, last, THREADS):
+        own = np.int64(y[i])
+        top = score[0, i]
+        for c in range(1, n_classes):
+            top = max(top, score[c, i])
+        total, squares, ridged = 0.0, 0.0, 0.0
+        for c in range(n_classes):
+            e = math.exp(score[c, i] - top)
+            total += e
+            squares += e * e
+            ridged += score[c, i] * score[c, i]
+        w = 1.0
+        if weight.shape[0] > 0:
+            w = weight[i]
+        value = w * (math.log(total) + (top - score[own, i]) + 0.5 * ridge * ridged)
+        largest_p = 1.0 / total
+        mean = (1.0 - squares * largest_p * largest_p) / (n_classes - 1)
+        bound = largest_p if largest_p <= 0.5 else 2.0 * largest_p * (1.0 - largest_p)
+        off = 1.0 - math.exp(score[own, i] - top) * largest_p
+        if score[own, i] != top:
+            off = max(off, largest_p)
+        h = w * max(0.5 * (bound + mean) + ridge, off / limit)
+        for c in range(n_classes):
+            r = -math.exp(score[c, i] - top) * largest_p - ridge * score[c, i]
+            if c == own:
+                r += 1.0
+            weighed += w * r * r
+            r = w * r
+            residual[c, i] = r
+            square += r * r
+            if not (abs(r) <= most) and most == most:
+                most = abs(r)
+        if curvature.shape[0] > 0:
+            curvature[i] = h
+        if value_out.shape[0] > 0:
+            value_out[i] = value
+        value_sum += value
+        curved += h
+        most_curved = max(most_curved, h)
+    sums = block_sum(value_sum, room)
+    if t == 0:
+        partial[LOSS, cuda.blockIdx.x] = sums
+    for c in range(n_classes):
+        mine = 0.0
+        for i in range(first + t, last, THREADS):
+            mine += residual[c, i]
+        sums = block_sum(mine, room)
+        if t == 0:
+            partial[TOTAL + c, cuda.blockIdx.x] = sums
+    rest = n_classes - 1
+    sums = block_sum(curved, room)
+    if t == 0:
+        partial[CURVED + rest, cuda.blockIdx.x] = sums
+    sums = block_sum(square, room)
+    if t == 0:
+        partial[SQUARE + rest, cuda.blockIdx.x] = sums
+    sums = block_sum(weighed, room)
+    if t == 0:
+        partial[WEIGHED_SQUARE + rest, cuda.blockIdx.x] = sums
+    sums = block_largest(most, room)
+    if t == 0:
+        partial[MOST + rest, cuda.blockIdx.x] = sums
+    sums = block_largest(most_curved, room)
+    if t == 0:
+        partial[MOST_CURVED + rest, cuda.blockIdx.x] = sums
+
+
+@cuda.jit
+def sum_falls(before, after, unit, lo, hi, length, partial):
+    """Sums of what losses fell by, in units, and of its squares."""
+    room = cuda.shared.array(THREADS, types.float64)
+    t = cuda.threadIdx.x
+    first = lo + cuda.blockIdx.x * length
+    last = min(first + length, hi)
+    total, square = 0.0, 0.0
+    for i in range(first + t, last, THREADS):
+        fall = before[i] / unit - after[i] / unit
+        total += fall
+        square += fall * fall
+    sums = block_sum(total, room)
+    if t == 0:
+        partial[0, cuda.blockIdx.x] = sums
+    sums = block_sum(square, room)
+    if t == 0:
+        partial[1, cuda.blockIdx.x] = sums
+
+
+@cuda.jit
+def fill_units(curvature, least, unit, up, lo, hi, out):
+    """Curvatures as whole numbers of units, rounded ``up`` or to the nearest."""
+    i = lo + cuda.grid(1)
+    if i < hi:
+        units = max(curvature[i], least) / unit
+        out[i] = math.ceil(units) if up else math.floor(units + 0.5)
+
+
+@cuda.jit
+def add_to_bins(codes, first_cell, values, scale, lo, hi, length, out):
+    """Sums of values in the bins of every feature; each counts 1 if there are none. A block has a
+    stretch of rows and a feature."""
+    room = cuda.shared.array(WORDS, _LONG_TYPE)
+    t, g = cuda.threadIdx.x, cuda.blockIdx.y
+    n_bins = first_cell[g + 1] - first_cell[g]
+    for b in range(t, _PARTS * n_bins, THREADS):
+        room[b] = 0
+    cuda.syncthreads()
+    first = lo + cuda.blockIdx.x * length
+    last = min(first + length, hi)
+    for i in range(first + t, last, THREADS):
+        value = np.int64(1)
+        if values.shape[0] > 0:
+            value = in_units(values[i], scale)
+        add_long(room, np.int64(codes[g, i]), value)
+    cuda.syncthreads()
+    for b in range(t, n_bins, THREADS):
+        found = long_at(room, b)
+        if found != 0:
+            cuda.atomic.add(out, first_cell[g] + b, found)
+
+
+@cuda.jit
+def add_to_cells(codes, features, first_bin, bin_of, n_bins, start, values, scale, lo, hi, length,
+                 out):  # fmt: skip
+    """Sums of values in the cells of columns (`rgboost.statistics.cells.Cells`). A block has a
+    stretch of rows, a column, and a tile of its cells."""
+    room = cuda.shared.array(WORDS, _LONG_TYPE)
+    t, k = cuda.threadIdx.x, cuda.blockIdx.y
+    g, h = features[k, 0], features[k, 1]
+    low = cuda.blockIdx.z * LONGS
+    n_cells = min(LONGS, start[k + 1] - start[k] - low)
+    if n_cells > 0:
+        for c in range(t, _PARTS * n_cells, THREADS):
+            room[c] = 0
+    cuda.syncthreads()
+    first = lo + cuda.blockIdx.x * length
+    last = min(first + length, hi)
+    for i in range(first + t, last, THREADS):
+        cell = np.int64(bin_of[first_bin[g] + codes[g, i]])
+        if h >= 0:
+            cell = cell * n_bins[h] + bin_of[first_bin[h] + codes[h, i]]
+        cell -= low
+        if 0 <= cell < n_cells:
+            value = np.int64(1)
+            if values.shape[0] > 0:
+                value = in_units(values[i], scale)
+            add_long(room, cell, value)
+    cuda.syncthreads()
+    for c in range(t, n_cells, THREADS):
+        found = long_at(room, c)
+        if found != 0:
+            cuda.atomic.add(out, start[k] + low + c, found)
+
+
+@cuda.jit
+def count_pairs(codes, q, columns, first_cell, units, lo, hi, length, out):
+    """``out[k, a width + b]``: how many rows (or what sum of whole ``units``) are in bin a of
+    feature q and in bin b of feature ``columns[k]``. A block has a stretch of rows, a column, and a
+    tile: some of the bins of q."""
+    room = cuda.shared.array(WORDS, _WORD_TYPE)
+    t, k = cuda.threadIdx.x, cuda.blockIdx.y
+    g = columns[k]
+    width = first_cell[g + 1] - first_cell[g]
+    tall = WORDS // width
+    low = cuda.blockIdx.z * tall
+    tall = min(tall, first_cell[q + 1] - first_cell[q] - low)
+    for c in range(t, tall * width, THREADS):
+        room[c] = 0
+    cuda.syncthreads()
+    first = lo + cuda.blockIdx.x * length
+    last = min(first + length, hi)
+    for i in range(first + t, last, THREADS):
+        a = np.int64(codes[q, i]) - low
+        if 0 <= a < tall:
+            unit = np.int32(1)
+            if units.shape[0] > 0:
+                unit = units[i]
+            cuda.atomic.add(room, a * width + codes[g, i], unit)
+    cuda.syncthreads()
+    for c in range(t, tall * width, THREADS):
+        if room[c] != 0:
+            cuda.atomic.add(out, (k, low * width + c), np.int64(room[c]))
+
+
+@cuda.jit
+def weigh_pairs(codes, q, columns, first_cell, values, scale, lo, hi, length, out):
+    """`count_pairs` for weights that are no whole numbers."""
+    room = cuda.shared.array(WORDS, _LONG_TYPE)
+    t, k = cuda.threadIdx.x, cuda.blockIdx.y
+    g = columns[k]
+    width = first_cell[g + 1] - first_cell[g]
+    tall = LONGS // width
+    low = cuda.blockIdx.z * tall
+    tall = min(tall, first_cell[q + 1] - first_cell[q] - low)
+    for c in range(t, _PARTS * tall * width, THREADS):
+        room[c] = 0
+    cuda.syncthreads()
+    first = lo + cuda.blockIdx.x * length
+    last = min(first + length, hi)
+    for i in range(first + t, last, THREADS):
+        a = np.int64(codes[q, i]) - low
+        if 0 <= a < tall:
+            add_long(room, a * width + codes[g, i], in_units(values[i], scale))
+    cuda.syncthreads()
+    for c in range(t, tall * width, THREADS):
+        found = long_at(room, c)
+        if found != 0:
+            cuda.atomic.add(out, (k, low * width + c), found)
+
+
+@cuda.jit
+def add_up(parts, out):
+    """The sums over the first axis."""
+    i = cuda.grid(1)
+    if i < out.shape[0] * out.shape[1]:
+        k, c = i // out.shape[1], i % out.shape[1]
+        total = np.int64(0)
+        for f in range(parts.shape[0]):
+            total += parts[f, k, c]
+        out[k, c] = total
+
+
+@cuda.jit
+def pairs_to_slots(table, q, columns, place, first_cell, slot_start, ordered, missing, unit, out):
+    """Sums by the bins of q and of each of the columns become Gram rows of their slots (see
+    `rgboost.statistics.slots`), at ``place[k]``. A block has a column; ``table`` is used up."""
+    t, k = cuda.threadIdx.x, cuda.blockIdx.x
+    g = columns[k]
+    width, n_slots = first_cell[g + 1] - first_cell[g], slot_start[g + 1] - slot_start[g]
+    n_rows = slot_start[q + 1] - slot_start[q]
+    mine = table[k]
+    if ordered[g]:
+        for a in range(t, first_cell[q + 1] - first_cell[q], THREADS):
+            found = np.int64(0)
+            for b in range(n_slots - missing[g]):
+                found += mine[a * width + b]
+                mine[a * width + b] = found
+    cuda.syncthreads()
+    n_left = n_rows - missing[q]
+    for j in range(t, n_slots, THREADS):
+        b = j
+        if ordered[g] and missing[g] and j == n_slots - 1:
+            b = n_slots
+        found = np.int64(0)
+        for s in range(n_rows):
+            if not ordered[q]:
+                found = mine[s * width + b]
+            elif s < n_left:
+                found += mine[s * width + b]
+            else:
+                found = mine[(s + 1) * width + b]
+            out[s, place[k] + j] = found * unit
+
+
+@cuda.jit
+def bin_rows(X, categorical, edge_start, edges, others, first_row, codes):
+    """Bins of rows as numbers (rows, features), by `rgboost.data.mixed_bins.MixedCuts`: how many
+    thresholds are below a value, or the place of a category. ``others[g]`` is where unknown
+    categories go; missing values have the bin behind those of values."""
+    j = cuda.grid(1)
+    if j < X.shape[0] * X.shape[1]:
+        i, g = j // X.shape[1], j % X.shape[1]
+        x = np.float64(X[i, g])
+        first, last = edge_start[g], edge_start[g + 1]
+        n_values = last - first
+        if not categorical[g]:
+            n_values += 1
+        low, high = first, last
+        while low < high:
+            middle = (low + high) // 2
+            if edges[middle] < x:
+                low = middle + 1
+            else:
+                high = middle
+        found = low - first
+        if x != x:
+            found = n_values
+        elif categorical[g] and (low == last or edges[low] != x):
+            found = others[g]
+        codes[g, first_row + i] = found
+
+
+@cuda.jit
+def take(values, order, out):
+    """Values in another order."""
+    i = cuda.grid(1)
+    if i < order.shape[0]:
+        out[i] = values[order[i]]

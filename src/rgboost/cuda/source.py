@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.mixed_bins import OTHERS, MixedCuts
+from ..engines.problem import RowSet, start_of
 from ..statistics.base import Curvature, Facts, Source, Statistics, labels_less
 from ..statistics.folded_rows import FoldedRows, NumberRows
 from ..statistics.pieces import SumOfPieces
 from . import kernels
 from .card import Card, out_of_memory
+from .direct import CardRuns, columns_of, obstacle
 from .rows import CardRows, Rows
 
 Vector = NDArray[np.float64]
@@ -47,6 +49,8 @@ class CardSource(Source):
         self.pieces = 0
         """In how many pieces the rows were, the last time."""
 
+    has_codes = True
+
     def cuts(self, classes: bool) -> Facts:
         return self.facts
 
@@ -73,6 +77,35 @@ class CardSource(Source):
                 self.pieces = -(-n_rows // max(1, length))
                 return found
             length = -(-length // 2)
+
+    def direct_runs(self, problem: Any) -> CardRuns:
+        why = obstacle(problem)
+        if why is not None:
+            raise ValueError(
+                f"engine='direct' on device={self.card.device!r} cannot do this: {why}. "
+                "Change that, leave engine='auto', or use device='cpu'."
+            )
+        parts = [self.rows] if self.held is None else [self.rows, self.held]
+        shifts, sets = problem.loss.translation_invariant, []
+        for part in parts:
+            y, offset = labels_less(part.y, part.offset, problem.centre, shifts)
+            sets.append(RowSet(y, part.weight, offset))
+        if problem.start is None:
+            problem.start = start_of(problem.loss, sets[0], None)
+        fold = np.repeat(np.arange(len(parts)), [len(part.y) for part in parts])
+        try:
+            with self.card.at_work():
+                rows = CardBinner(self.card, problem).rows(parts, fold)
+                found = CardRows(self.card, rows, None, problem.loss, len(parts))
+                return CardRuns(problem, found, [*(one.mass for one in sets), 0.0])
+        except Exception as fault:
+            if not out_of_memory(fault):
+                raise
+            raise MemoryError(
+                f"engine='direct' needs all rows on the card at once, and {len(fold):,} rows of "
+                f"{self.rows.X.shape[1]:,} features do not fit on {self.card.device!r}; leave "
+                "engine='auto', which takes them in pieces, or use device='cpu'."
+            ) from fault
 
     def _laid(
         self, binner: CardBinner, parts: Sequence[NumberRows], fold: NDArray[np.int64], length: int,
@@ -107,7 +140,7 @@ class CardBinner:
 
     def __init__(self, card: Card, problem: Any) -> None:
         self.card = card
-        self.cuts: MixedCuts = problem.prepared.bins()
+        self.cuts: MixedCuts = columns_of(problem.prepared).cuts
         self.loss = problem.loss
         self.centre = problem.centre
         self.code_type = problem.prepared.arrays.codes.dtype

@@ -131,6 +131,8 @@ class Source(ABC):
     """Models of curves that runs go on from with pairs; None: they begin with nothing."""
     share: float = 0.0
     """Of the rows, that is held out by chance."""
+    has_codes: bool = False
+    """Whether the direct engine can work on the rows, where they are: `direct_runs`."""
 
     @abstractmethod
     def cuts(self, classes: bool) -> Facts:
@@ -144,6 +146,10 @@ class Source(ABC):
         """The statistics of the rows in the bins of a problem's weak-learners; None if there are no
         rows. The fold of a row follows from the seed and its number among all rows
         (`fold_of_rows`). Labels are those of `labels_less`."""
+
+    def direct_runs(self, problem: Any) -> Any:
+        """Runs of the direct engine (`rgboost.engines.base.Runs`) on the rows, where they are."""
+        raise NotImplementedError(f"{type(self).__name__} gives sums only")
 
     def folds(self, places: NDArray[np.int64], n_folds: int, seed: int) -> NDArray[np.int64]:
         """The folds of the rows with these numbers among all; or 1 for those that are held out."""

@@ -274,7 +274,7 @@ def boost(
             facts = boost_facts(X, y, loss, learner, weight, validation, fold, names)
         memory = memory_for(facts, gram_memory)
         if statistics is not None:
-            engine = engine_on_statistics(engine, loss, learner)
+            engine = engine_on_statistics(engine, loss, learner, statistics.has_codes)
         elif resume is not None:
             engine = resume.engine  # type: ignore[assignment]
         elif is_open(engine):
@@ -322,6 +322,8 @@ def _run(
 ) -> tuple[Driver, bool]:
     """Drive an engine; whether Ctrl-C ended it with something done."""
     begin = ENGINES[engine]
+    if engine == "direct" and problem.source is not None:
+        begin = problem.source.direct_runs
     try:
         driver = Driver(problem, begin(problem), listeners, settings, resume)
         return driver, driver.go(rule)
@@ -333,9 +335,9 @@ def _run(
     return driver, driver.go(rule)
 
 
-def engine_on_statistics(engine: str, loss: Loss, learner: LearnerFamily) -> Any:
-    """The engine that needs no rows."""
-    if engine == "direct":
+def engine_on_statistics(engine: str, loss: Loss, learner: LearnerFamily, has_codes: bool) -> Any:
+    """The engine that needs no rows; or, if it is asked for, that on rows where they are."""
+    if engine == "direct" and not has_codes:
         raise ValueError("engine='direct' works on rows, and statistics have none; use 'auto'.")
     if not is_open(engine):
         return engine

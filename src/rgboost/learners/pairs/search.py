@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core.jit import kernel
+from ..._core.jit import kernel, scalar
 from ..._core.math import largest
 from ..._core.team import Team
 from ..credibility import residual_noise
@@ -369,18 +369,23 @@ def sum_quadrants(sums, weights, left, sums_out, weights_out):
 
 @kernel()
 def find_leaves(codes, g, h, left, leaf_out):
-    """The quadrant of every row, 4..8 where a number is missing that never was in training: 4, 5
-    on the left and right of h; 6, 7 on the left and right of g; 8 where both are."""
+    """The leaf of every row; see `leaf_of`."""
     first, second = codes[g], codes[max(h, 0)]
     for i in range(leaf_out.shape[0]):
-        on_g = left[0, first[i]]
         on_h = 1 if h < 0 else left[1, second[i]]
-        if on_g == 2:
-            leaf_out[i] = 8 if on_h == 2 else 5 - on_h
-        elif on_h == 2:
-            leaf_out[i] = 7 - on_g
-        else:
-            leaf_out[i] = 3 - 2 * on_g - on_h
+        leaf_out[i] = leaf_of(left[0, first[i]], on_h)
+
+
+@scalar()
+def leaf_of(on_g, on_h):
+    """The quadrant of a row that is on the left (1) or right (0) of the cuts of g and h; 4..8 where
+    a number is missing that never was in training (2): 4, 5 on the left and right of h; 6, 7 on the
+    left and right of g; 8 where both are."""
+    if on_g == 2:
+        return 8 if on_h == 2 else 5 - on_h
+    if on_h == 2:
+        return 7 - on_g
+    return 3 - 2 * on_g - on_h
 
 
 @kernel()

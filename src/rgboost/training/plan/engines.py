@@ -30,7 +30,7 @@ Engine = Literal["direct", "gram", "quadratic"]
 
 SLOWER = "expected to be slower"
 PIECES = "rows are read piece by piece, and it works on rows in memory"
-ON_CARD = "all that is known of rows on a card are sums: if engine='direct' asks for it"
+ON_CARD = "it passes over the rows in every iteration: if engine='direct' asks for it"
 
 
 class Found(NamedTuple):
@@ -240,7 +240,7 @@ def engines_of_one_run(
     ]
     auto = decide(rules.ENGINE, replace(case, gram_is_faster=gram is None)).value
     engine = _asked(case, auto, hard, work)
-    if facts.in_pieces:
+    if facts.in_pieces and engine != "direct":
         shared = one_quadratic_obstacle(case, work) or statistics_obstacle(
             work, facts, memory, _SHARED[-1][1], limit, n_iter
         )

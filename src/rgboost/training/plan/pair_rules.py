@@ -99,6 +99,8 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
         return "there is one run after cross-validation, and pairs need the mean of its runs"
     if case.engine in ("gram", "quadratic") and not case.facts.in_pieces:
         return f"engine={case.engine!r} works on statistics, and pairs are fitted on the rows"
+    if case.engine == "direct" and case.facts.card is not None:
+        return "engine='direct' passes over rows on a card, where pairs are fitted by sums"
     return None
 
 

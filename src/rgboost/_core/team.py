@@ -187,6 +187,21 @@ class Team:
         self.close()
 
 
+LARGE = 1 << 22
+"""Numbers of a matrix that one thread looks at as fast as several."""
+
+
+def sums_are_finite(X: NDArray) -> bool:
+    """Whether there is neither infinity nor NaN, and sums of rows do not overflow: one pass that
+    allocates nothing."""
+    with np.errstate(all="ignore"):
+        if X.size <= LARGE or X.ndim != 2:
+            return bool(np.isfinite(X.sum()))
+        pieces = np.array_split(X, -(-X.size // LARGE))
+        with ThreadPoolExecutor(default_n_jobs(), "rgboost") as pool:
+            return bool(np.isfinite(list(pool.map(np.sum, pieces))).all())
+
+
 def map_ranges(
     function: Callable[[int, int], None], n: int, n_jobs: int, at_least: int = 1
 ) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import math
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,8 @@ from numpy.typing import NDArray
 vars(np).setdefault("row_stack", np.vstack)  # numba-cuda 0.30 wants it, and NumPy 2.5 has it not
 
 from numba import cuda  # noqa: E402
+
+from .._core.team import default_n_jobs  # noqa: E402
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
 """Whether Numba plays the card on the processor (``NUMBA_ENABLE_CUDASIM=1``): slow, for tests."""
@@ -73,6 +78,10 @@ class Card:
                 free = int(SHARE * cuda.current_context().get_memory_info().free)
         return free if self.asked is None else min(self.asked, free)
 
+    @functools.cached_property
+    def carrier(self) -> Carrier:
+        return Carrier()
+
     def send(self, values: NDArray) -> Any:
         """An array, on the card."""
         return cuda.to_device(np.ascontiguousarray(values))
@@ -89,6 +98,83 @@ class Card:
 
             clear[grid(size)](flat)
         return found
+
+
+CARRIED = 1 << 26
+"""Bytes that are carried at once."""
+
+
+class Carrier:
+    """Carries large arrays between the memory of the host and the card.
+
+    A card reads and writes pages that stay where they are, at several times the speed. Threads copy
+    between these and the arrays, while the card goes on with the next ones.
+    """
+
+    def __init__(self) -> None:
+        self.n_threads = min(8, default_n_jobs())
+        self._pool = ThreadPoolExecutor(self.n_threads, "rgboost")
+        size = CARRIED if not SIMULATED else 1 << 16
+        self._pages = [cuda.pinned_array(size, np.uint8) for _ in range(2)]
+        self._waiting: list[list[Future]] = [[], []]
+        self._turn = 0
+
+    def _next(self) -> NDArray[np.uint8]:
+        """Pages that nobody reads any more."""
+        self._turn = 1 - self._turn
+        for one in self._waiting[self._turn]:
+            one.result()
+        self._waiting[self._turn] = []
+        return self._pages[self._turn]
+
+    def _stripes(self, n: int) -> list[tuple[int, int]]:
+        bounds = np.linspace(0, n, self.n_threads + 1).astype(int).tolist()
+        return [(a, b) for a, b in pairwise(bounds) if a < b]
+
+    def fetch(self, found: Any, put: Callable[[NDArray, int], None]) -> None:
+        """Call ``put(some rows, number of the first)`` with rows of an array on the card, by
+        several threads; it may go on until `wait`."""
+        n_rows, width = found.shape
+        row_bytes = max(1, width * found.dtype.itemsize)
+        together = max(1, len(self._pages[0]) // row_bytes)
+        for lo in range(0, n_rows, together):
+            some = found[lo : lo + together]
+            pages = self._next()
+            if row_bytes > len(pages):
+                put(some.copy_to_host(), lo)
+                continue
+            here = pages[: some.shape[0] * row_bytes].view(found.dtype).reshape(some.shape)
+            some.copy_to_host(here)
+            self._waiting[self._turn] = [
+                self._pool.submit(put, here[a:b], lo + a) for a, b in self._stripes(len(here))
+            ]
+
+    def wait(self) -> None:
+        """Until all that was fetched is in its place."""
+        self._next()
+        self._next()
+
+    def rows(self, X: NDArray) -> Iterator[tuple[int, Any]]:
+        """(number of the first, some rows on the card) of a matrix, one after the other."""
+        row_bytes = max(1, X.shape[1] * X.dtype.itemsize)
+        together = max(1, len(self._pages[0]) // row_bytes)
+        for lo in range(0, X.shape[0], together):
+            some = X[lo : lo + together]
+            if row_bytes > len(self._pages[0]):
+                yield lo, cuda.to_device(np.ascontiguousarray(some))
+                continue
+            pages = self._next()
+            here = pages[: some.shape[0] * row_bytes].view(X.dtype).reshape(some.shape)
+            stripes = self._stripes(len(here))
+            list(self._pool.map(lambda s, here=here, some=some: copy_rows(some, here, *s), stripes))
+            yield lo, cuda.to_device(here)
+
+    def __del__(self) -> None:
+        self._pool.shutdown(wait=False)
+
+
+def copy_rows(rows: NDArray, out: NDArray, begin: int, end: int) -> None:
+    out[begin:end] = rows[begin:end]
 
 
 def out_of_memory(fault: BaseException) -> bool:

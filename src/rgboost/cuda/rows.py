@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -23,15 +23,13 @@ from ..statistics.base import (
 )
 from ..statistics.cells import Cells
 from ..statistics.in_memory import UNITS_OF_A_ROW, rounded_together
-from ..statistics.pieces import mirror, spans
-from . import kernels
+from ..statistics.pieces import mirror
+from . import gram_kernels, kernels
 from .card import Card
 from .compiled import loss_on_card
+from .gram import GramMaker
 
 Vector = NDArray[np.float64]
-
-TABLE_BYTES = 1 << 28
-"""Of the tables that Gram rows are made from at once."""
 
 _NONE = np.empty(0)
 
@@ -87,6 +85,8 @@ class CardRows(Statistics):
         self.weighted = rows.weight.shape[0] > 0
         self.weighed: tuple[Curvature | None, Any] = (None, None)
         """The curvature that was asked for last, and that of the rows in whole units."""
+        self._counts: dict[tuple[int, int], Vector] = {}
+        """How many of the rows lo..hi are in each bin."""
         self.flat = 0.0 if loss.newton else float(loss.smoothness or 0.0)
         self.shortest = 1.0 / loss.newton_limit if loss.newton and loss.newton_limit else 0.0
 
@@ -295,7 +295,30 @@ class CardRows(Statistics):
                 stop = first + int(offsets[q + 1] - offsets[q])
                 maker.make(q, others[~known[others]], first, stop)
                 known[q], first = True, stop
+            self.card.carrier.wait()
         mirror(features, offsets, outs)
+
+    @cached_property
+    def by_rows(self) -> Any:
+        """The bins of rows as (rows, features)."""
+        codes = self.rows.codes
+        found = self.card.empty((codes.shape[1], codes.shape[0]), codes.dtype)
+        gram_kernels.lay_rows[kernels.grid(codes.shape[1])](codes, found)
+        return found
+
+    def places_of(self, q: int, lo: int, hi: int) -> NDArray[np.int32]:
+        """Where the rows lo..hi of each bin of feature q begin, if they are in the order of bins;
+        the last number is how many there are."""
+        if (lo, hi) not in self._counts:
+            self._counts[lo, hi] = self._sums_of_bins(self._nothing, 1.0, lo, hi)
+        first_cell = self.family.first_cell
+        mine = self._counts[lo, hi][first_cell[q] : first_cell[q + 1]]
+        return np.concatenate([[0], np.cumsum(mine)]).astype(np.int32)
+
+    @property
+    def unit_of_weights(self) -> float:
+        """How many units make a weight of 1."""
+        return unit_scale(self._heaviest, self.rows.n_rows)
 
     def cell_weights(self, cells: Cells) -> Vector:
         with self.card.at_work():
@@ -389,85 +412,6 @@ class CellsOnCard(NamedTuple):
     bin_of: Any
     n_bins: Any
     start: Any
-
-
-class GramMaker:
-    """Makes Gram rows of one feature after the other, block by block of columns."""
-
-    def __init__(self, of: CardRows, weighting: Curvature | None, outs: Any) -> None:
-        self.of = of
-        self.outs = outs
-        slots, send = of.family.slots, of.card.send
-        self.first_cell = np.asarray(slots.cells, np.int64)
-        self.offsets = np.asarray(slots.start, np.int64)
-        self.slots = [
-            send(np.asarray(part)) for part in (slots.start, slots.ordered, slots.missing)
-        ]
-        self.missing = np.asarray(slots.missing)
-        self.whole = weighting is not None or not of.weighted
-        """Whether values are whole numbers of 32 bits."""
-        if weighting is None:
-            self.ranges = [of._range(f) for f in range(of.n_folds)]
-            self.values, self.scale = of.rows.weight, 1.0
-            if of.weighted:
-                self.scale = unit_scale(of._heaviest, of.rows.n_rows)
-        else:
-            self.ranges = [of._range_of(weighting.folds)]
-            self.values, self.scale = of.weigh(weighting), 1.0
-
-    def make(self, q: int, columns: NDArray[np.int64], first: int, stop: int) -> None:
-        """Rows first..stop of the matrices, in the columns of some features."""
-        sizes = np.diff(self.first_cell)
-        if stop == first or not len(columns):
-            return
-        cells = int(sizes[q]) * int(sizes[columns].max())
-        together = max(1, TABLE_BYTES // (8 * cells * (len(self.ranges) + 1)))
-        for k in range(0, len(columns), together):
-            self._make_block(q, np.sort(columns[k : k + together]), first, stop)
-
-    def _make_block(self, q: int, columns: NDArray[np.int64], first: int, stop: int) -> None:
-        of, card = self.of, self.of.card
-        sizes, n_slots = np.diff(self.first_cell), np.diff(self.offsets)[columns]
-        place = np.concatenate([[0], np.cumsum(n_slots)])
-        on_card, places = card.send(columns), card.send(place[:-1])
-        widest = int(sizes[columns].max())
-        shape = len(self.ranges), len(columns), int(sizes[q]) * widest
-        tables = card.zeros(shape, np.int64)
-        tall = (kernels.WORDS if self.whole else kernels.LONGS) // widest
-        tiles = -(-int(sizes[q]) // tall)
-        for table, (lo, hi) in zip((tables[f] for f in range(shape[0])), self.ranges, strict=True):
-            n_blocks, length = kernels.stretches(hi - lo, len(columns) * tiles)
-            blocks = (n_blocks, len(columns), tiles), kernels.THREADS
-            rows = of.rows.codes, q, on_card, of._first_cell, self.values
-            if self.whole:
-                kernels.count_pairs[blocks](*rows, lo, hi, length, table)
-            else:
-                kernels.weigh_pairs[blocks](*rows, self.scale, lo, hi, length, table)
-        for out, table in zip(self.outs, self._each(tables), strict=False):
-            found = card.empty((stop - first, int(place[-1])), out.dtype)
-            kernels.pairs_to_slots[len(columns), kernels.THREADS](
-                table, q, on_card, places, of._first_cell, *self.slots, 1.0 / self.scale, found
-            )
-            self._store(found, columns, out[first:stop])
-
-    def _each(self, tables: Any) -> Iterator[Any]:
-        """The table of each matrix: that of all folds, if it is asked for, comes last, and is made
-        before the others are used up."""
-        total = None
-        if len(self.outs) > len(self.ranges):
-            total = self.of.card.empty(tables.shape[1:], np.int64)
-            kernels.add_up[kernels.grid(total.size)](tables, total)
-        for f in range(len(self.ranges)):
-            yield tables[f]
-        if total is not None:
-            yield total
-
-    def _store(self, found: Any, columns: NDArray[np.int64], out: NDArray) -> None:
-        rows, at = found.copy_to_host(), 0
-        for now in spans(columns, self.offsets):
-            width = now.stop - now.start
-            out[:, now] = rows[:, at : at + width]
-            at += width
 
 
 _KERNELS: dict[Any, Any] = {}

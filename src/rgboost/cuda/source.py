@@ -21,7 +21,7 @@ from .rows import CardRows, Rows
 Vector = NDArray[np.float64]
 
 INPUT_BYTES = 1 << 28
-"""Of rows as numbers, that are sent to the card at once."""
+"""Of rows as numbers, that are on the card at once, and of tables."""
 
 ROW_NUMBERS = 6
 """Numbers of 8 bytes that a row has on the card, beside its bins: label, weight, offset, score,
@@ -149,7 +149,8 @@ class CardBinner:
         """How many rows fit on the card."""
         outputs = self.loss.outputs
         numbers = ROW_NUMBERS + (3 * outputs if outputs > 1 else 0)
-        row = self.cuts.n_features * np.dtype(self.code_type).itemsize + 8 * numbers
+        cells = 2 * self.cuts.n_features  # by features, and by rows for Gram matrices
+        row = cells * np.dtype(self.code_type).itemsize + 8 * numbers
         return max(kernels.STRETCH, (self.card.memory - INPUT_BYTES) // row)
 
     def rows(self, parts: Sequence[NumberRows], fold: NDArray[np.int64]) -> Rows:
@@ -160,11 +161,13 @@ class CardBinner:
         for part in parts:
             self._fill(part.X, first, codes)
             first += len(part.y)
-        order = np.argsort(fold, kind="stable")
-        if (np.diff(order) != 1).any():
+        order = None
+        if (fold[1:] < fold[:-1]).any():
+            short = fold.astype(np.min_scalar_type(int(fold.max())))  # sorted by counting
+            order, fold = np.argsort(short, kind="stable"), np.sort(short, kind="stable")
             reorder(card, codes, order)
         numbers = [self._numbers(parts, i, order) for i in (1, 2, 3)]
-        starts = np.searchsorted(fold[order], np.arange(int(fold.max(initial=0)) + 2))
+        starts = np.searchsorted(fold, np.arange(int(fold.max(initial=0)) + 2))
         return Rows(starts.astype(np.int64), codes, *numbers)
 
     def _fill(self, X: Any, first: int, codes: Any) -> None:
@@ -176,15 +179,12 @@ class CardBinner:
         ]
         others = np.where(with_others, n_values - 1, n_values).astype(np.int64)
         sent = [card.send(part) for part in (cuts.categorical, cuts.edge_start, cuts.edges, others)]
-        row_bytes = max(1, X.shape[1] * X.dtype.itemsize)
-        step = max(1, INPUT_BYTES // row_bytes)
-        for lo in range(0, X.shape[0], step):
-            some = X[lo : lo + step]
-            on_card = some if hasattr(some, "__cuda_array_interface__") else card.send(some)
+        there = hasattr(X, "__cuda_array_interface__")
+        for lo, some in [(0, X)] if there else card.carrier.rows(X):
             size = some.shape[0] * some.shape[1]
-            kernels.bin_rows[kernels.grid(size)](on_card, *sent, first + lo, codes)
+            kernels.bin_rows[kernels.grid(size)](some, *sent, first + lo, codes)
 
-    def _numbers(self, parts: Sequence[NumberRows], i: int, order: NDArray[np.int64]) -> Any:
+    def _numbers(self, parts: Sequence[NumberRows], i: int, order: NDArray | None) -> Any:
         """Labels, weights or offsets of all rows; of several classes, offsets are (classes,
         rows)."""
         shifts = self.loss.translation_invariant
@@ -198,7 +198,8 @@ class CardBinner:
             np.ones(len(part.y)) if one is None else one
             for one, part in zip(found, parts, strict=True)
         ])  # fmt: skip
-        return self.card.send(np.asarray(every[order].T, np.float64))
+        every = every if order is None else every[order]
+        return self.card.send(np.asarray(every.T, np.float64))
 
 
 def reorder(card: Card, codes: Any, order: NDArray[np.int64]) -> None:

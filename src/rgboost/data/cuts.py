@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._core.jit import kernel
 from .._core.one_line import one_line
+from .._core.team import sums_are_finite
 
 BinningKind = Literal["quantile", "hybrid"]
 
@@ -115,7 +116,6 @@ def columns_with_missing(X: Any) -> NDArray[np.bool_]:
             return found
         found[scipy.sparse.coo_array(X).col[np.isnan(X.data)]] = True
         return found
-    with np.errstate(all="ignore"):
-        if np.isfinite(X.sum()):  # one pass that allocates nothing
-            return np.zeros(X.shape[1], dtype=bool)
+    if sums_are_finite(X):
+        return np.zeros(X.shape[1], dtype=bool)
     return np.array([bool(np.isnan(X[:, g]).any()) for g in range(X.shape[1])])

@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from .._core.team import sums_are_finite
 from ..data.chunks import Chunks
 from ..data.input import (
     InputSchema,
@@ -107,6 +108,8 @@ def check_rows(estimator: Any, X: Any, name: str = "X") -> Any:
 def check_finite(estimator: Any, X: Any, name: str) -> None:
     """Raise for infinity, and for NaN if the weak-learners cannot take it; the error names the
     column."""
+    if not scipy.sparse.issparse(X) and sums_are_finite(X):
+        return
     allowed = accepts_missing(estimator.learner)
     try:
         assert_all_finite(X, allow_nan=allowed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from .._core.team import default_n_jobs
 from ..learners.stumps.some_rows import take_rows
 from .base import (
     CellSums,
@@ -51,11 +53,12 @@ class MemoryRows(Source):
     def cuts(self, classes: bool) -> Facts:
         weight = np.ones(len(self.y)) if self.weight is None else self.weight
         rows = self.X, self.y, self.weight, self.offset
-        labels, place = np.unique(self.y, return_inverse=True)
-        weights = np.bincount(place, weight, len(labels)).astype(np.float64)
         if not classes:  # the smallest and the largest say what a loss asks of labels
-            labels, weights = (labels[[0, -1]] if len(labels) else labels), np.empty(0)
-        return Facts(*rows, labels, weights)
+            labels = np.array([self.y.min(), self.y.max()]) if len(self.y) else self.y
+            return Facts(*rows, labels, np.empty(0))
+        labels = np.unique(self.y)
+        place = np.searchsorted(labels, self.y)
+        return Facts(*rows, labels, np.bincount(place, weight, len(labels)).astype(np.float64))
 
     def binned(
         self, problem: Any, family: Any, n_folds: int, seed: int, team: Any
@@ -185,11 +188,25 @@ def mirror(features: Sequence[int], offsets: NDArray[np.int64], outs: Any) -> No
     """Fill in what is known by symmetry of the Gram rows of some features: what they share with
     those before them."""
     first = np.cumsum([0, *(int(offsets[q + 1] - offsets[q]) for q in features)])
-    for i, q in enumerate(features):
+
+    def fill(i: int) -> None:
+        q = features[i]
         for g, a in zip(features[:i], first, strict=False):
             for out in outs:
                 mirrored = out[a : a + offsets[g + 1] - offsets[g], offsets[q] : offsets[q + 1]]
                 out[first[i] : first[i + 1], offsets[g] : offsets[g + 1]] = mirrored.T
+
+    every = range(len(features) - 1, 0, -1)  # the longest first
+    if first[-1] < FEW_ROWS:
+        for i in every:
+            fill(i)
+        return
+    with ThreadPoolExecutor(default_n_jobs(), "rgboost") as pool:
+        list(pool.map(fill, every))
+
+
+FEW_ROWS = 2048
+"""Gram rows that one thread fills in as fast as several."""
 
 
 TOGETHER = 8

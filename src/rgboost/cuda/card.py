@@ -86,6 +86,12 @@ class Card:
         """An array, on the card."""
         return cuda.to_device(np.ascontiguousarray(values))
 
+    def send_all(self, *several: NDArray) -> list[Any]:
+        """Short arrays of one type, which travel together: each trip waits for all kernels."""
+        ends = np.cumsum([len(one) for one in several]).tolist()
+        there = cuda.to_device(np.concatenate(several))
+        return [there[end - len(one) : end] for end, one in zip(ends, several, strict=True)]
+
     def empty(self, shape: Any, dtype: Any) -> Any:
         return cuda.device_array(shape, dtype)
 

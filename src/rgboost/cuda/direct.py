@@ -350,8 +350,7 @@ def obstacle(problem: Problem) -> str | None:
         return "categories are sorted anew in every iteration"
     if problem.n_runs > 1:
         return "it is one run: give max_iter a number"
-    if prepared.by_leaves and (
-        prepared.search_rows is not None or prepared.search_cuts is not None
-    ):
+    some = [getattr(prepared, name, None) for name in ("search_rows", "search_cuts")]
+    if some != [None, None]:
         return "it searches all rows and all cuts: leave out search_rows and search_cuts"
     return None

@@ -363,7 +363,7 @@ def search(axes, columns, first, restricted, first_listed, listed, choice, state
             top, score_of(mine, weights, unit, m_g, wide, m_h, split // n_h, split % n_h, choice)
         )
     top = block_largest(top, room)
-    found = np.int64(-1)
+    found: Any = np.int64(-1)
     if top >= 0.0:
         for i in range(t, n, THREADS):
             split = listed[start + i] - axes.first[k] if restricted else i
@@ -406,7 +406,7 @@ def pick(axes, columns, first, n, best, learner, sums, choice, state, m, chosen,
     for j in range(t, n, THREADS):
         top = max(top, best[j])
     top = block_largest(top, room)
-    place = np.int64(-1)
+    place: Any = np.int64(-1)
     if top >= 0.0:
         for j in range(t, n, THREADS):
             if place < 0 and best[j] >= top * (1.0 - TIE):

@@ -58,7 +58,7 @@ class GramMaker:
         of, card = self.of, self.of.card
         sizes, n_slots = np.diff(self.first_cell), np.diff(self.offsets)[columns]
         place = np.concatenate([[0], np.cumsum(n_slots)])
-        on_card, places = card.send(columns), card.send(place[:-1])
+        on_card, places = card.send_all(columns, place[:-1])
         widest = int(sizes[columns].max())
         shape = len(self.ranges), len(columns), int(sizes[q]) * widest
         tables = card.zeros(shape, np.int64)
@@ -76,7 +76,7 @@ class GramMaker:
         """Sums of the rows lo..hi in the bins of q and of each of the columns."""
         of = self.of
         start = of.places_of(q, lo, hi)
-        free = of.card.send(start[:-1])
+        start, free = of.card.send_all(start, start[:-1])
         kernels.place_rows[-(-(hi - lo) // kernels.PLACED), THREADS](
             of.rows.codes, q, lo, hi, free, self.order
         )
@@ -88,7 +88,7 @@ class GramMaker:
         rows = (
             of.by_rows,
             self.order,
-            of.card.send(start),
+            start,
             columns,
             of._first_cell,
             widest,

@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 from numba import cuda, types
 
+from ..losses.softmax import curvature_of_row
 from .card import SIMULATED
+from .compiled import on_card
 
 THREADS = 8 if SIMULATED else 256
 """Of a block: a power of two."""
@@ -220,14 +222,17 @@ def make_evaluate(loss: Any) -> Any:
     return evaluate_rows
 
 
+_curvature_of_row = on_card(curvature_of_row, {})
+
+
 @cuda.jit
-def evaluate_classes(ridge, limit, y, weight, score, lo, hi, length, residual, curvature, value_out,
+def evaluate_classes(terms, y, weight, score, lo, hi, length, residual, curvature, value_out,
                      partial):  # fmt: skip
     """`evaluate_rows` for `rgboost.losses.Softmax`: scores and residuals are (classes, rows), and
     ``partial[TOTAL + c]`` are sums of the residuals of class c, behind which the others come."""
     room = cuda.shared.array(THREADS, types.float64)
     t = cuda.threadIdx.x
-    n_classes = score.shape[0]
+    n_classes, ridge = score.shape[0], terms.ridge
     first = lo + cuda.blockIdx.x * length
     last = min(first + length, hi)
     value_sum, curved, square, weighed, most, most_curved = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -247,12 +252,7 @@ def evaluate_classes(ridge, limit, y, weight, score, lo, hi, length, residual, c
             w = weight[i]
         value = w * (math.log(total) + (top - score[own, i]) + 0.5 * ridge * ridged)
         largest_p = 1.0 / total
-        mean = (1.0 - squares * largest_p * largest_p) / (n_classes - 1)
-        bound = largest_p if largest_p <= 0.5 else 2.0 * largest_p * (1.0 - largest_p)
-        off = 1.0 - math.exp(score[own, i] - top) * largest_p
-        if score[own, i] != top:
-            off = max(off, largest_p)
-        h = w * max(0.5 * (bound + mean) + ridge, off / limit)
+        h = w * _curvature_of_row(terms, total, squares, score[own, i] - top, n_classes)
         for c in range(n_classes):
             r = -math.exp(score[c, i] - top) * largest_p - ridge * score[c, i]
             if c == own:

@@ -168,9 +168,7 @@ class CardRows(Statistics):
         )
         terms = self.loss.terms
         if outputs > 1:
-            kernels.evaluate_classes[n_blocks, kernels.THREADS](
-                terms.ridge, terms.limit, *of_rows, *out
-            )
+            kernels.evaluate_classes[n_blocks, kernels.THREADS](terms, *of_rows, *out)
         else:
             kernel = evaluate_kernel(terms)
             kernel[n_blocks, kernels.THREADS](terms, self.flat, self.shortest, *of_rows, *out)

@@ -81,7 +81,8 @@ class RowsOnCard:
             held = NumberRows(one.X, one.y, one.weight, one.offset)
         X, y, weight, offset = rows.X, rows.y, rows.weight, rows.offset
         if len(rows.present) < len(y):
-            X, y, weight, offset = (rows_of(part, rows.present) for part in (X, y, weight, offset))
+            X, y = X[rows.present], y[rows.present]
+            weight, offset = (rows_of(part, rows.present) for part in (weight, offset))
         source = self._source(NumberRows(X, y, weight, offset), held=held)
         return {"X": None, "y": None, "statistics": source}
 

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
+from .._core.jit import scalar
+from .._core.math import EXPONENT_MIN, exp
 from .._core.validation import check_count, check_not_negative
 from .base import Link, Loss
 
@@ -17,6 +19,18 @@ Matrix = NDArray[np.float64]
 class SoftmaxTerms(NamedTuple):
     ridge: float
     limit: float
+
+
+@scalar()
+def curvature_of_row(terms, total, squares, below, n_classes):
+    """`Softmax.model_curvature` of one row: ``total`` and ``squares`` are the sums of exp(f_c - max
+    f) and of its square, and ``below`` is f of its own class less max f."""
+    most = 1.0 / total
+    mean = (1.0 - squares * most * most) / (n_classes - 1)
+    largest = most if most <= 0.5 else 2.0 * most * (1.0 - most)
+    off = 1.0 - exp(max(below, EXPONENT_MIN)) * most  # of its own class
+    off = off if below == 0.0 else max(off, most)
+    return max(0.5 * (largest + mean) + terms.ridge, off / terms.limit)
 
 
 class Softmax(Loss):

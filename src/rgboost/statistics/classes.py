@@ -15,6 +15,7 @@ from .._core.jit import kernel
 from .._core.lanes import LANES, add_lanes
 from .._core.math import EXPONENT_MIN, exp
 from ..losses import Loss
+from ..losses.softmax import curvature_of_row
 from .class_rows import class_tile, make_class_rows, start_classes
 from .memory import MemoryStatistics
 from .side_by_side import add_bins, batches, can_stand_side_by_side, in_lanes
@@ -132,12 +133,8 @@ def fill_curvature(terms, rows, out, seat):
                     squares[i] += e * e
             mine = out[lo:hi]
             for i in range(mine.shape[0]):
-                most = 1.0 / total[i]
-                mean = (1.0 - squares[i] * most * most) / (rows.score.shape[0] - 1)
-                largest = most if most <= 0.5 else 2.0 * most * (1.0 - most)
-                off = 1.0 - exp(max(own[i] - top[i], EXPONENT_MIN)) * most  # of its own class
-                off = off if own[i] == top[i] else max(off, most)
-                mine[i] = max(0.5 * (largest + mean) + terms.ridge, off / terms.limit)
+                below = own[i] - top[i]
+                mine[i] = curvature_of_row(terms, total[i], squares[i], below, rows.score.shape[0])
             if rows.weighted:
                 for i in range(mine.shape[0]):
                     mine[i] *= rows.weight[lo + i]

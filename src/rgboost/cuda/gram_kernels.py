@@ -58,9 +58,9 @@ def place_rows(codes, q, lo, hi, free, order):
             room[a] = 0
     cuda.syncthreads()
     for i in range(first + t, last, THREADS):
-        a = np.int64(codes[q, i])
-        k = cuda.atomic.add(room, a, np.int32(1))
-        order[room[MOST_PLACED + a] + k] = i
+        own = np.int64(codes[q, i])
+        k = cuda.atomic.add(room, own, np.int32(1))
+        order[room[MOST_PLACED + own] + k] = i
 
 
 @cuda.jit(device=True)

@@ -265,7 +265,7 @@ SUBSET_SIZE = (
          lambda c: threshold_count(c.facts.rows, c.facts.features),
          f"one for every {ROWS_PER_THRESHOLD} rows, at least half the square root of the number of "
          "features"),
-    Rule("otherwise", always, "sqrt"),
+    Rule("otherwise: few of all splits cost little, and teach nearly as much", always, "sqrt"),
 )  # fmt: skip
 
 LEARNING_RATE = (
@@ -282,7 +282,7 @@ LEARNING_RATE = (
     Rule(f"two classes, from {ROWS_OF_TWO_CLASSES:,} rows on, steps are not Newton's",
          lambda c: c.facts.class_rows is not None and c.facts.rows >= ROWS_OF_TWO_CLASSES
          and not isinstance(c.step, NewtonStep), STEPS_OF_TWO_CLASSES),
-    Rule("otherwise", always, SHORT_STEPS),
+    Rule("otherwise: many short steps predict better than few long ones", always, SHORT_STEPS),
 )  # fmt: skip
 
 
@@ -337,7 +337,7 @@ LEAST_SHARE = (
          lambda c: c.facts.loss.quadratic and c.facts.rows >= MANY_ROWS,
          lambda c: (LEAST_ROWS - 0.5) / c.facts.rows,  # shares of whole rows are rounded
          f"{LEAST_ROWS - 0.5:g} / rows"),
-    Rule("otherwise", always, 0.0),
+    Rule("otherwise: a side may have as few rows as it happens to have", always, 0.0),
 )  # fmt: skip
 
 
@@ -355,7 +355,8 @@ NO_CHANGE = (
     Rule(f"the mean of several runs, from {MANY_ROWS:,} rows on: iterations cost little",
          lambda c: c.mean and c.facts.rows >= MANY_ROWS, _patience(PATIENCE_OF_MEAN),
          _WAIT.format(PATIENCE_OF_MEAN)),
-    Rule("otherwise", always, _patience(PATIENCE), _WAIT.format(PATIENCE)),
+    Rule("otherwise: losses of held-out rows go up and down for a while", always,
+         _patience(PATIENCE), _WAIT.format(PATIENCE)),
 )  # fmt: skip
 
 VALIDATION, HELD, FOLDS, MEAN, MEAN_OR_HELD, NUMBER, FEW = (
@@ -425,7 +426,8 @@ ENGINE = (
     Rule("several classes", lambda c: c.facts.several_classes, "direct"),
     Rule("squared loss, Gram rows fit into gram_memory and are expected to be faster",
          lambda c: c.gram_is_faster, "gram"),
-    Rule("otherwise", always, "direct"),
+    Rule("otherwise: there are no Gram rows to be had, or they are expected to be slower", always,
+         "direct"),
 )  # fmt: skip
 
 TABLES: dict[str, tuple[Rule, ...]] = {

@@ -173,6 +173,11 @@ class Case:
         )
 
     @property
+    def can_hold_out(self) -> bool:
+        """Whether a fit that chooses by itself may hold rows out, and has enough of them."""
+        return self.chooses_by_itself and self.facts.rows >= FEW_ROWS and self.can_share
+
+    @property
     def chooses_by_itself(self) -> bool:
         return self.max_iter == "auto" and self.early_stopping == "auto"
 
@@ -375,8 +380,10 @@ JUDGE = (
          and c.enough_for_folds, MEAN_OR_HELD),
     Rule(f"from {FEW_ROWS} rows on, and enough rows of each class (and groups) for folds",
          lambda c: c.enough_for_folds, FOLDS),
-    Rule(f"from {FEW_ROWS} rows on, a class is too rare for folds, or weak-learners know none",
-         lambda c: c.chooses_by_itself and c.facts.rows >= FEW_ROWS and c.can_share, HELD),
+    Rule(f"from {FEW_ROWS} rows on, the family of weak-learners knows no folds",
+         lambda c: c.can_hold_out and not c.knows_folds, HELD),
+    Rule(f"from {FEW_ROWS} rows on, a class is too rare for folds, or groups are too few",
+         lambda c: c.can_hold_out, HELD),
     Rule(f"fewer than {FEW_ROWS} rows, or none to hold out", always, FEW,
          f"{FEW_ITERATIONS} iterations"),
 )  # fmt: skip

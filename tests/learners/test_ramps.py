@@ -132,4 +132,6 @@ def test_defaults_hold_rows_out_where_there_are_no_folds(rows, n_rows):
     X, y, _ = rows
     model = RGBMRegressor(learner=Ramps(), random_state=0).fit(X[:n_rows], y[:n_rows])
     assert model.plan_.judge == ("few rows" if n_rows < 30 else "held-out rows")
+    if n_rows >= 30:
+        assert "weak-learners knows no folds" in model.plan_["iterations by"].why
     assert model.score(X, y) > 0.5

@@ -236,13 +236,44 @@ class TestStored:
 class TestOnePlace:
     """Nobody else reads "auto"."""
 
-    @staticmethod
-    def reads(path):
-        """Whether a file compares something with "auto" or "paper", or matches it."""
+    WORDS = ("auto", "paper")
+    SETTINGS = (
+        "selection", "subset_size", "interactions", "step", "learning_rate", "max_iter",
+        "early_stopping", "n_iter_no_change", "max_bins", "min_weight_fraction_leaf", "engine",
+    )  # fmt: skip
+    """Those that may be "auto", or another word for which a rule decides."""
+
+    @classmethod
+    def asks_for_a_word(cls, node):
+        """Whether one asks if a setting of an estimator is text: then it is read."""
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+            value, kinds = node.args
+            kinds = {part.id for part in ast.walk(kinds) if isinstance(part, ast.Name)}
+        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Call):
+            of_type = ast.unparse(node.left.func) == "type"
+            value = node.left.args[0] if of_type else None
+            kinds = {ast.unparse(node.comparators[0])}
+        else:
+            return False
+        of_user = isinstance(value, ast.Attribute) and ast.unparse(value.value) != "self"
+        return "str" in kinds and of_user and value.attr in cls.SETTINGS
+
+    @classmethod
+    def names_a_word(cls, node):
+        """Whether such a word gets a name, under which it could be compared with."""
+        is_word = isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        return is_word and node.value.value in cls.WORDS
+
+    @classmethod
+    def reads(cls, path):
+        """Whether a file compares something with "auto" or "paper", matches it, names it, or asks
+        whether a setting is a word."""
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if cls.asks_for_a_word(node) or cls.names_a_word(node):
+                return True
             if isinstance(node, ast.Compare | ast.MatchValue | ast.match_case | ast.Dict):
                 for part in ast.walk(node):
-                    if isinstance(part, ast.Constant) and part.value in ("auto", "paper"):
+                    if isinstance(part, ast.Constant) and part.value in cls.WORDS:
                         if isinstance(node, ast.Dict) and part not in node.keys:
                             continue
                         return True
@@ -253,6 +284,17 @@ class TestOnePlace:
         found = {str(p.relative_to(source)) for p in source.rglob("*.py") if self.reads(p)}
         assert "training/plan/rules.py" in found
         assert {name for name in found if not name.startswith("training/plan/")} == set()
+
+    @pytest.mark.parametrize(
+        "line",
+        ['if size == "auto": pass', 'if "auto" in (a, b): pass', 'AUTO = "auto"', '{"auto": 1}[x]',
+         "isinstance(model.max_iter, str)", "type(p.step) is str",
+         'match x:\n    case "paper": pass'],
+    )  # fmt: skip
+    def test_who_reads_it_is_found(self, line, tmp_path):
+        path = tmp_path / "file.py"
+        path.write_text(line)
+        assert self.reads(path)
 
     NO_RULES = ("_LEAST_SQUARE", "THINNED")
     """What float64 can hold, and rows of a table that is shown: no rules."""

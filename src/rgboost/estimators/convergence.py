@@ -16,6 +16,7 @@ def warn_if_unfinished(estimator: Any) -> None:
     held = getattr(estimator, "cv_loss_", estimator.trace_.validation_loss)
     if held is None or held[0] == 0.0:  # nothing to judge by, or nothing to learn
         return
+    by_itself = estimator.plan_["iterations by"].by_itself
     pairs = getattr(getattr(estimator.model_, "wide", None), "pairs", None)
     if best_iteration(held) == 0 and pairs is None:
         _warn(
@@ -23,7 +24,7 @@ def warn_if_unfinished(estimator: Any) -> None:
             f"or close to it. With loss={estimator.loss_!r} and labels of this size, the features "
             "may say nothing of y; otherwise look at the loss, its scale, and learning_rate."
         )
-    elif isinstance(estimator.max_iter, str) and len(held) - 1 == estimator.plan_.ways[0].n_iter:
+    elif by_itself and len(held) - 1 == estimator.plan_.ways[0].n_iter:
         _warn(
             f"The fit ended at its limit of {len(held) - 1:,} iterations, before the loss of the "
             "rows that were held out had settled: a longer one may be better. Use a larger "

@@ -28,6 +28,7 @@ from ..data.input import (
 from ..data.input.names import check_same_number
 from ..data.sparse_columns import clean_sparse, filled_columns
 from ..learners import LearnerFamily
+from ..selection import SelectionRule
 from ..training import Boosted, Trace
 
 _RULES: dict[str, Any] = {
@@ -206,11 +207,13 @@ def columns_to_fit(estimator: Any, X: Any, resume: Any) -> NDArray[np.int64] | N
         return None
     if any(getattr(one, "needs_one_run", False) for one in estimator.callbacks or ()):
         return None
-    if not (isinstance(estimator.learner, str) and isinstance(estimator.selection, str)):
+    if isinstance(estimator.learner, LearnerFamily):
         return None
-    if not isinstance(estimator.interactions, str | Integral):  # a list of pairs
+    if isinstance(estimator.selection, SelectionRule):
         return None
-    if not isinstance(estimator.subset_size, str | float) or estimator.input_.categorical.any():
+    if not np.isscalar(estimator.interactions):  # a list of pairs
+        return None
+    if isinstance(estimator.subset_size, Integral) or estimator.input_.categorical.any():
         return None
     columns = filled_columns(X)
     return columns if 0 < 2 * len(columns) <= X.shape[1] else None

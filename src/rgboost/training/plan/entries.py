@@ -153,7 +153,7 @@ def _resolved(name: str, case: Case, plan: Plan, judged: str) -> tuple[Any, str]
 
 def reason(when: str) -> str:
     """What a rule says, as the reason of its value."""
-    return "none of the special cases" if when == "otherwise" else when
+    return when.removeprefix("otherwise: ")
 
 
 def _case_of(case: Case, plan: Plan, way: Way) -> Case:

@@ -27,6 +27,11 @@ class Entry(NamedTuple):
     why: str
 
     @property
+    def by_itself(self) -> bool:
+        """Whether a rule has set it."""
+        return self.source == "auto"
+
+    @property
     def idle(self) -> str:
         """Why the setting has no effect; empty if it has one."""
         return self.why.removeprefix(NO_EFFECT) if self.why.startswith(NO_EFFECT) else ""

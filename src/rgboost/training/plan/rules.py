@@ -173,6 +173,11 @@ class Case:
         )
 
     @property
+    def can_hold_out(self) -> bool:
+        """Whether a fit that chooses by itself may hold rows out, and has enough of them."""
+        return self.chooses_by_itself and self.facts.rows >= FEW_ROWS and self.can_share
+
+    @property
     def chooses_by_itself(self) -> bool:
         return self.max_iter == "auto" and self.early_stopping == "auto"
 
@@ -265,7 +270,7 @@ SUBSET_SIZE = (
          lambda c: threshold_count(c.facts.rows, c.facts.features),
          f"one for every {ROWS_PER_THRESHOLD} rows, at least half the square root of the number of "
          "features"),
-    Rule("otherwise", always, "sqrt"),
+    Rule("otherwise: few of all splits cost little, and teach nearly as much", always, "sqrt"),
 )  # fmt: skip
 
 LEARNING_RATE = (
@@ -282,7 +287,7 @@ LEARNING_RATE = (
     Rule(f"two classes, from {ROWS_OF_TWO_CLASSES:,} rows on, steps are not Newton's",
          lambda c: c.facts.class_rows is not None and c.facts.rows >= ROWS_OF_TWO_CLASSES
          and not isinstance(c.step, NewtonStep), STEPS_OF_TWO_CLASSES),
-    Rule("otherwise", always, SHORT_STEPS),
+    Rule("otherwise: many short steps predict better than few long ones", always, SHORT_STEPS),
 )  # fmt: skip
 
 
@@ -337,7 +342,7 @@ LEAST_SHARE = (
          lambda c: c.facts.loss.quadratic and c.facts.rows >= MANY_ROWS,
          lambda c: (LEAST_ROWS - 0.5) / c.facts.rows,  # shares of whole rows are rounded
          f"{LEAST_ROWS - 0.5:g} / rows"),
-    Rule("otherwise", always, 0.0),
+    Rule("otherwise: a side may have as few rows as it happens to have", always, 0.0),
 )  # fmt: skip
 
 
@@ -355,7 +360,8 @@ NO_CHANGE = (
     Rule(f"the mean of several runs, from {MANY_ROWS:,} rows on: iterations cost little",
          lambda c: c.mean and c.facts.rows >= MANY_ROWS, _patience(PATIENCE_OF_MEAN),
          _WAIT.format(PATIENCE_OF_MEAN)),
-    Rule("otherwise", always, _patience(PATIENCE), _WAIT.format(PATIENCE)),
+    Rule("otherwise: losses of held-out rows go up and down for a while", always,
+         _patience(PATIENCE), _WAIT.format(PATIENCE)),
 )  # fmt: skip
 
 VALIDATION, HELD, FOLDS, MEAN, MEAN_OR_HELD, NUMBER, FEW = (
@@ -374,8 +380,10 @@ JUDGE = (
          and c.enough_for_folds, MEAN_OR_HELD),
     Rule(f"from {FEW_ROWS} rows on, and enough rows of each class (and groups) for folds",
          lambda c: c.enough_for_folds, FOLDS),
-    Rule(f"from {FEW_ROWS} rows on, a class is too rare for folds, or weak-learners know none",
-         lambda c: c.chooses_by_itself and c.facts.rows >= FEW_ROWS and c.can_share, HELD),
+    Rule(f"from {FEW_ROWS} rows on, the family of weak-learners knows no folds",
+         lambda c: c.can_hold_out and not c.knows_folds, HELD),
+    Rule(f"from {FEW_ROWS} rows on, a class is too rare for folds, or groups are too few",
+         lambda c: c.can_hold_out, HELD),
     Rule(f"fewer than {FEW_ROWS} rows, or none to hold out", always, FEW,
          f"{FEW_ITERATIONS} iterations"),
 )  # fmt: skip
@@ -425,7 +433,8 @@ ENGINE = (
     Rule("several classes", lambda c: c.facts.several_classes, "direct"),
     Rule("squared loss, Gram rows fit into gram_memory and are expected to be faster",
          lambda c: c.gram_is_faster, "gram"),
-    Rule("otherwise", always, "direct"),
+    Rule("otherwise: there are no Gram rows to be had, or they are expected to be slower", always,
+         "direct"),
 )  # fmt: skip
 
 TABLES: dict[str, tuple[Rule, ...]] = {

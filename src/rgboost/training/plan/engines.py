@@ -240,6 +240,11 @@ def engines_of_one_run(
     auto = decide(rules.ENGINE, replace(case, gram_is_faster=gram is None)).value
     engine = _asked(case, auto, hard, work)
     if facts.in_pieces:
+        if work.layout.n_learners == 0:
+            raise ValueError(
+                "No feature has two different values among the rows, and there is nothing to fit; "
+                "check what was read."
+            )
         shared = one_quadratic_obstacle(case, work) or statistics_obstacle(
             work, facts, memory, _SHARED[-1][1], limit, n_iter
         )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from rgboost import RGBMClassifier, RGBMRegressor
+from rgboost import Chunks, RGBMClassifier, RGBMRegressor
 from rgboost._core.team import Team
 from rgboost.engines.gram import gram_rows
 from rgboost.engines.gram.family import gram_family
@@ -142,6 +142,30 @@ def test_bins_that_are_asked_for_are_kept():
     model = RGBMRegressor(gram_memory=2 * (6 * 40) ** 2, **SETTINGS).fit(X, y)
     assert model.n_learners_ == 6 * 63
     assert model.trace_.engine == "direct"
+
+
+@pytest.mark.parametrize(
+    ("estimator", "settings", "entry"),
+    [
+        (RGBMRegressor, {"max_iter": 60}, 2),
+        (RGBMRegressor, {}, 4),  # a matrix of the rows that are held out, too
+        (RGBMClassifier, {"max_iter": 60}, 2),
+    ],
+)
+def test_rows_in_pieces_have_no_other_engine(estimator, settings, entry):
+    """Fewer bins, then one run, of as few bins as fit."""
+    X, y = rows()
+    y = y > y.mean() if estimator is RGBMClassifier else y
+    chunks = Chunks(lambda: [(X, y)])
+    memory = entry * (6 * 12) ** 2
+    model = estimator(random_state=0, gram_memory=memory, **settings).fit(chunks)
+    assert 6 * 10 < model.n_learners_ <= 6 * 12
+    assert model.plan_["n_runs"].value == 1
+    assert model.plan_["max_bins"].why == "so few that Gram rows fit into their memory"
+    assert model.score(chunks) > 0.3
+    given = estimator(max_bins=64, gram_memory=memory, **settings)
+    with pytest.raises(ValueError, match=r"Gram rows take .* fewer bins"):
+        given.fit(chunks)
 
 
 def run(X, y, engine, **settings):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import glob
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ..._core.validation import check_count
+from ..readers.compressed import OPENERS, open_binary, split_compression
 from ..readers.errors import DataError, shorten
 from ..readers.read import iter_tables
 from ..readers.table import names_like
@@ -40,6 +43,27 @@ def find_paths(paths: PathLike | Sequence[PathLike]) -> list[Path]:
     return found
 
 
+def files_of(path: Path, wanted: Callable[[Path], bool]) -> list[Path]:
+    """The files of a folder that are wanted, but for hidden ones and those that programs write
+    beside (``_SUCCESS``); or the file itself."""
+    if not path.is_dir():
+        return [path]
+    found = [
+        one
+        for one in sorted(path.rglob("*"))
+        if one.is_file()
+        and wanted(one)
+        and not any(part.startswith((".", "_")) for part in one.relative_to(path).parts)
+    ]
+    if not found:
+        raise _no_files(path)
+    return found
+
+
+def _no_files(path: Path) -> FileNotFoundError:
+    return FileNotFoundError(f"The folder {str(path)!r} has no files to read; check the path.")
+
+
 @dataclass(frozen=True)
 class Files:
     """Files with the same columns: names of the target, the weights and the offsets, and of the
@@ -51,6 +75,16 @@ class Files:
     offset: str | None
     features: Sequence[str] | None
     batch_rows: int
+
+    def __post_init__(self) -> None:
+        check_count(self.batch_rows, "batch_rows", at_least=1)
+        if isinstance(self.features, str):
+            raise TypeError(f"features={self.features!r} is a text; give a list of names.")
+        if self.target is not None and self.target in (self.features or ()):
+            raise ValueError(
+                f"the target {self.target!r} is among the features: a model would copy it. Leave "
+                "it out of one of them."
+            )
 
     def features_of(self, names: Sequence[str], path: Path) -> list[str]:
         """The features among the columns, in the order of the file; an error names a column that
@@ -78,35 +112,39 @@ class ParquetFiles(Files):
                 "Parquet files need pyarrow: pip install 'rgboost[frames]'"
             ) from error
         paths = find_paths(self.paths)
+        files: Any = str(paths[0])
         if len(paths) > 1:
-            files: Any = [str(p) for path in paths for p in _files_of(path)]
-        else:
-            files = str(paths[0])
+            files = [str(p) for path in paths for p in files_of(path, _is_parquet)]
         found = datasets.dataset(files, format="parquet", partitioning="hive")
+        if not found.files:
+            raise _no_files(paths[0])
         self._check_types(found)
         return found
 
     def _check_types(self, files: Any) -> None:
-        """All files have the columns that are read, with the same types."""
+        """All files have the columns that are read, of the same kind."""
         names = files.schema.names
         features = self.features_of(names, Path(files.files[0]))
         first: dict[str, tuple[Any, str]] = {}
         for part in files.get_fragments():
-            schema = part.physical_schema
-            for name in features if first else [n for n in features if n in schema.names]:
-                if name in first and name not in schema.names:
+            there = part.physical_schema
+            for name in features:
+                if name not in there.names:
+                    if name in first:
+                        raise DataError(
+                            f"there is no column {shorten(name)}, which other files have; add it, "
+                            "or leave it out of features",
+                            path=part.path,
+                        )
+                    continue  # a part of the path
+                now = there.field(name).type
+                kind, path = first.setdefault(name, (now, part.path))
+                if _kind(kind) is None:  # nothing but nulls so far
+                    first[name] = now, part.path
+                elif _kind(now) not in (None, _kind(kind)):
                     raise DataError(
-                        f"there is no column {shorten(name)}, which other files have; add it, or "
-                        "leave it out of features",
-                        path=part.path,
-                    )
-                if name not in schema.names:  # a part of the path
-                    continue
-                kind, path = first.setdefault(name, (schema.field(name).type, part.path))
-                if schema.field(name).type != kind:
-                    raise DataError(
-                        f"the column {shorten(name)} is {schema.field(name).type} here and {kind} "
-                        f"in {path}; convert it in one of them",
+                        f"the column {shorten(name)} is {now} here and {kind} in {path}; convert "
+                        "it in one of them",
                         path=part.path,
                     )
 
@@ -126,23 +164,43 @@ class ParquetFiles(Files):
         scan = importlib.import_module("pyarrow.dataset").ParquetFragmentScanOptions(
             pre_buffer=False, use_buffered_stream=True
         )
-        batches = files.to_batches(
-            columns=columns, batch_size=self.batch_rows, batch_readahead=2, fragment_readahead=1,
-            fragment_scan_options=scan,
-        )  # fmt: skip
-        for batch in batches:
-            rows = arrow.Table.from_batches([batch])
-            known = {name: None if name is None else rows[name] for name in [None, *others]}
-            y = None if self.target is None else rows[self.target]
-            yield Piece(
-                rows.select(features), y, known[self.weight], known[self.offset],
-                round(batch.num_rows * per_row),
+        for part in files.get_fragments():
+            batches = part.to_batches(
+                schema=_types_of(part, columns, files.schema), columns=columns,
+                batch_size=self.batch_rows, batch_readahead=2, fragment_scan_options=scan,
             )  # fmt: skip
+            for batch in batches:
+                rows = arrow.Table.from_batches([batch])
+                known = {name: None if name is None else rows[name] for name in [None, *others]}
+                y = None if self.target is None else rows[self.target]
+                yield Piece(
+                    rows.select(features), y, known[self.weight], known[self.offset],
+                    round(batch.num_rows * per_row),
+                )  # fmt: skip
 
 
-def _files_of(path: Path) -> list[Path]:
-    """The files of a folder; or the file itself."""
-    return sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+def _kind(of: Any) -> str | None:
+    """What a column of a type can be put together with; None: with everything."""
+    types = importlib.import_module("pyarrow").types
+    of = of.value_type if types.is_dictionary(of) else of
+    if types.is_null(of):
+        return None
+    if types.is_string(of) or types.is_large_string(of) or types.is_string_view(of):
+        return "texts"
+    numbers = types.is_boolean, types.is_integer, types.is_floating, types.is_decimal
+    return "numbers" if any(one(of) for one in numbers) else str(of)
+
+
+def _types_of(part: Any, columns: Sequence[str], whole: Any) -> Any:
+    """The types of columns as one of several files has them: another file may have numbers of
+    another size, or a longer dictionary. What a file does not have is a part of the path."""
+    there = part.physical_schema
+    fields = [there.field(n) if n in there.names else whole.field(n) for n in columns]
+    return importlib.import_module("pyarrow").schema(fields)
 
 
 @dataclass(frozen=True)
@@ -153,7 +211,7 @@ class CsvFiles(Files):
 
     @cached_property
     def _paths(self) -> list[Path]:
-        return find_paths(self.paths)
+        return [one for path in find_paths(self.paths) for one in files_of(path, _is_csv)]
 
     @cached_property
     def n_bytes(self) -> int:
@@ -174,13 +232,32 @@ class CsvFiles(Files):
                     None if name is None else X[name].to_numpy()
                     for name in (self.weight, self.offset)
                 )
-                read = min(left, round(per_row * table.n_rows))
+                # By something, so that nobody takes it for the beginning of another pass.
+                read = max(1, min(left, round(per_row * table.n_rows)))
                 left -= read
                 yield Piece(X[features], table.y, weight, offset, read)
 
 
+def _is_csv(path: Path) -> bool:
+    return Path(split_compression(path)[0]).suffix.lower() in (".csv", ".tsv")
+
+
 def _bytes_of_line(path: Path) -> float:
     """About how many bytes of the file a row takes."""
-    with path.open("rb") as stream:
+    with open_binary(path) as stream:
         head = stream.read(_HEAD)
-    return len(head) / max(1, head.count(b"\n"))
+    return _packed(path) * len(head) / max(1, head.count(b"\n"))
+
+
+def _packed(path: Path) -> float:
+    """About how many bytes of the file an unpacked byte takes."""
+    ending = split_compression(path)[1]
+    if not ending:
+        return 1.0
+    if ending == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            files = archive.infolist()
+        return sum(one.compress_size for one in files) / max(1, sum(one.file_size for one in files))
+    with path.open("rb") as raw, OPENERS[ending](raw) as stream:
+        n = len(stream.read(_HEAD))
+        return raw.tell() / max(1, n)

@@ -45,6 +45,8 @@ class ColumnReader:
         self.levels: dict[int, Levels] = {}
         self.labelled: set[int] = set()
         """Columns whose categories have labels."""
+        self.unknown: set[int] = set()
+        """Columns that could hold categories or numbers where all values of a piece are missing."""
         self.plain: NDArray[np.int64] = np.empty(0, np.int64)
         """Columns that can only hold numbers, as the first piece tells."""
 
@@ -122,11 +124,13 @@ class ColumnReader:
 
     def _categories(self, g: int, column: ObjectColumn, title: str) -> Vector:
         """The places of the labels of a column."""
-        self.categorical[g] = True
-        self.labelled.add(g)
         kind = kind_of(column.values, column.missing, title)
         out = np.full(len(column.values), np.nan)
-        if kind is not None:
+        if kind is None:
+            self.unknown.add(g)
+        else:
+            self.categorical[g] = True
+            self.labelled.add(g)
             self._note_kind(g, f"categories that are {kind}", title)
             there = ~column.missing
             values: NDArray = column.values[there]
@@ -159,6 +163,7 @@ class ColumnReader:
                 self._note_kind(g, kind, name)
         self.categorical |= other.categorical
         self.labelled |= other.labelled
+        self.unknown |= other.unknown
         numbers = {g: self._of(g).merge(levels) for g, levels in sorted(other.levels.items())}
 
         def renumbered(rows: NDArray) -> NDArray:
@@ -171,7 +176,11 @@ class ColumnReader:
         return renumbered
 
     def schema(self) -> InputSchema:
-        """What the pieces had."""
+        """What the pieces had. A column that never has a value may get any label later."""
+        for g in self.unknown:
+            if self.kinds[g] is None:
+                self.categorical[g] = True
+                self.labelled.add(g)
         labels = {g: self._of(g).found().levels for g in sorted(self.labelled)}
         return InputSchema(self.names, self.categorical, labels)
 

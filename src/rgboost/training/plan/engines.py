@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -209,20 +210,14 @@ def engines_of_one_run(
 ) -> tuple[Any, Any, list[Considered]]:  # fmt: skip
     """The engine of a single run, that of the cross-validation before it (``n_folds`` > 1), and
     the engines that were considered."""
-    facts = case.facts
-    if facts.rows != case.rows:  # some are held out
-        stored = facts.stored * case.rows // facts.rows
-        held = facts.rows - case.rows
-        facts = replace(facts, rows=case.rows, stored=stored, held_rows=held)
+    facts = _facts_of_one_run(case)
     if not case.is_stumps:
         direct, of_folds = Considered("direct", 1, None, None), "direct" if n_folds > 1 else None
         return _asked(case, "direct", gram_obstacle(case, None), None), of_folds, [direct]
     work = Work.of(facts, bins, selection, case.groups)
     n_iter = min(limit, TYPICAL_ITERATIONS) if stops else limit
     hard = gram_obstacle(case, work)
-    per_entry = gram_bytes_of(facts.rows, facts.weighted)
-    if facts.held_rows is not None:
-        per_entry += gram_bytes_of(facts.held_rows, facts.held_weighted)
+    per_entry = _entry_of_one_run(facts)
     gram = hard or statistics_obstacle(work, facts, memory, per_entry, limit, n_iter, one_run=True)
     cv_engine = None
     if n_folds > 1:
@@ -241,6 +236,11 @@ def engines_of_one_run(
     auto = decide(rules.ENGINE, replace(case, gram_is_faster=gram is None)).value
     engine = _asked(case, auto, hard, work)
     if facts.in_pieces and engine != "direct":
+        if work.layout.n_learners == 0:
+            raise ValueError(
+                "No feature has two different values among the rows, and there is nothing to fit; "
+                "check what was read."
+            )
         shared = one_quadratic_obstacle(case, work) or statistics_obstacle(
             work, facts, memory, _SHARED[-1][1], limit, n_iter
         )
@@ -253,6 +253,47 @@ def engines_of_one_run(
 def far_rows(facts: Facts) -> str:
     """Why engines on rows in memory do not run."""
     return PIECES if facts.card is None else ON_CARD
+
+
+def bins_of_one_run(
+    case: Case, selection: SelectionRule, bins: Bins, memory: int, limit: int
+) -> Bins:
+    """Of rows that are read piece by piece, so few bins that the Gram rows of a run fit: there is
+    no other engine. Bins that are given stay, and so do those of which no number fits."""
+    by_rule = isinstance(case.learner, str) and case.max_bins == "auto"
+    if not case.facts.in_pieces or not by_rule or case.engine == "direct":
+        return bins
+    facts = _facts_of_one_run(case)
+    on_sums = case.engine != "quadratic" and squared_obstacle(facts.loss, case.step) is None
+    per_entry = _entry_of_one_run(facts) if on_sums else _SHARED[-1][1]
+
+    def fits(few: Bins) -> bool:
+        work = Work.of(facts, few, selection, case.groups)
+        return work.gram_bytes(limit, per_entry) <= memory
+
+    most = Work.of(facts, bins, selection, case.groups).most_bins
+    several = range(min(most, bins.max_bins or most), 1, -1)
+    if not several or fits(bins):
+        return bins
+    k = bisect.bisect_left(several, True, key=lambda n: fits(replace(bins, max_bins=n)))
+    return replace(bins, max_bins=several[k]) if k < len(several) else bins
+
+
+def _facts_of_one_run(case: Case) -> Facts:
+    """Facts of the rows that a run is fitted to: some may be held out."""
+    facts = case.facts
+    if facts.rows == case.rows:
+        return facts
+    stored = facts.stored * case.rows // facts.rows
+    return replace(facts, rows=case.rows, stored=stored, held_rows=facts.rows - case.rows)
+
+
+def _entry_of_one_run(facts: Facts) -> int:
+    """Bytes of an entry in the Gram matrices of a run."""
+    per_entry = gram_bytes_of(facts.rows, facts.weighted)
+    if facts.held_rows is not None:
+        per_entry += gram_bytes_of(facts.held_rows, facts.held_weighted)
+    return per_entry
 
 
 def is_open(engine: str) -> bool:

@@ -144,10 +144,8 @@ def _resolved(name: str, case: Case, plan: Plan, judged: str) -> tuple[Any, str]
         return ways[0].patience is not None, judged
     whys = [decide(_RULES[name], _case_of(case, plan, way)).why for way in ways]
     values = [getattr(way, _IN_WAYS[name]) for way in ways]
-    if name == "max_bins" and any(way.engine == "quadratic" for way in ways):
-        usual = [decide(rules.MAX_BINS, _case_of(case, plan, way)).value for way in ways]
-        if usual != values:
-            whys = ["so few that Gram rows fit into their memory"]
+    if name == "max_bins" and any(way.few_bins for way in ways):
+        whys = ["so few that Gram rows fit into their memory"]
     return _either(values), "; ".join(dict.fromkeys(map(reason, whys)))
 
 

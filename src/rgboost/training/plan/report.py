@@ -70,6 +70,8 @@ class Way:
     """Whether runs on the rows take the steps of a quadratic model at their own scores."""
     leaves: str | None = None
     """What leaves say, if the plan has to tell."""
+    few_bins: bool = False
+    """Whether there are fewer bins than usual, for Gram rows to fit."""
 
 
 @dataclass

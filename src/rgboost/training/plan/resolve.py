@@ -29,7 +29,7 @@ from ...selection import (
 from ...steps import check_step
 from . import rules
 from .costs import Bins
-from .engines import Mean, engines_of_mean, engines_of_one_run
+from .engines import Mean, bins_of_one_run, engines_of_mean, engines_of_one_run
 from .entries import make_entries
 from .facts import Facts
 from .pair_rules import plan_pairs
@@ -159,7 +159,7 @@ def _ways_to_a_mean(
                 learning_rate=now.rate, max_bins=found.bins.max_bins,
                 min_weight_fraction_leaf=bins.least, n_iter=rules.MOST_ROUNDS,
                 patience=_patience(now), gram_type=found.gram_type, newton=found.newton,
-                why=found.why, leaves=leaves,
+                why=found.why, leaves=leaves, few_bins=found.bins != bins,
             )  # fmt: skip
 
 
@@ -178,7 +178,8 @@ def _one_run(
     stops = judge == rules.FOLDS or (
         judge in (rules.VALIDATION, rules.HELD) and case.early_stopping is not False
     )
-    bins = _bins(case)
+    usual = _bins(case)
+    bins = bins_of_one_run(case, selection, usual, memory, limit)
     folds = n_folds(case) if judge == rules.FOLDS else 1
     engine, cv_engine, found = engines_of_one_run(
         case, selection, bins, memory, limit, stops, folds
@@ -187,7 +188,7 @@ def _one_run(
     way = Way(
         engine=engine, n_runs=1, selection=selection, step=case.step, learning_rate=case.rate,
         max_bins=bins.max_bins, min_weight_fraction_leaf=bins.least, n_iter=limit,
-        patience=_patience(case) if stops else None,
+        patience=_patience(case) if stops else None, few_bins=bins != usual,
     )  # fmt: skip
     case = replace(case, held_out=judge in (rules.VALIDATION, rules.HELD))
     kinds = decide(rules.LEAVES, case).value

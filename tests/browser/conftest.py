@@ -20,8 +20,8 @@ STARTS = 3
 
 STILL = """
 const [node, done] = arguments, margin = 390;  // the page draws what is less than 400 pixels away
-const far = at => at.bottom < -margin || at.top > innerHeight + margin;
-const waits = entry => !entry.drawn && entry.card.isConnected && !far(entry.card.getBoundingClientRect());
+const near = at => at.bottom > -margin && at.top < innerHeight + margin;
+const waits = ({card, drawn}) => !drawn && card.isConnected && near(card.getBoundingClientRect());
 let before = "", same = 0;
 function look() {
   if (node) node.scrollIntoView({block: "center"});

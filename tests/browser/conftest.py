@@ -13,8 +13,29 @@ FLAGS = (
     "--disable-component-update", "--disable-sync", "--hide-scrollbars",
 )  # fmt: skip
 WIDE, TALL = 1280, 900
-PATIENCE = 20.0
+PATIENCE = 90.0
 """Seconds that a busy machine may take."""
+STARTS = 3
+"""Tries to start the browser: on a busy machine it may come too late for its driver."""
+
+STILL = """
+const [node, done] = arguments, margin = 390;  // the page draws what is less than 400 pixels away
+const near = at => at.bottom > -margin && at.top < innerHeight + margin;
+const waits = ({card, drawn}) => !drawn && card.isConnected && near(card.getBoundingClientRect());
+let before = "", same = 0;
+function look() {
+  if (node) node.scrollIntoView({block: "center"});
+  const places = [...document.querySelectorAll(".card, .plot, figure, button")].map(one => {
+    const at = one.getBoundingClientRect();
+    return [at.left, at.top, at.width, at.height];
+  });
+  const now = JSON.stringify([scrollX, scrollY, document.documentElement.scrollHeight, places]);
+  same = now === before && !cards.some(waits) ? same + 1 : 0;
+  before = now;
+  if (same < 3) requestAnimationFrame(look); else done();
+}
+requestAnimationFrame(look);
+"""
 
 HERE = Path(__file__).parent
 
@@ -27,16 +48,27 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory):
+    from selenium.common.exceptions import SessionNotCreatedException
     from selenium.webdriver import Chrome, ChromeOptions
     from selenium.webdriver.chrome.service import Service
 
-    options = ChromeOptions()
-    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome")
-    for flag in [*FLAGS, f"--window-size={WIDE},{TALL}"]:
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = Chrome(options, Service(shutil.which("chromedriver")))
+    def start():
+        options = ChromeOptions()
+        options.binary_location = shutil.which("chromium") or shutil.which("google-chrome")
+        for flag in [*FLAGS, f"--window-size={WIDE},{TALL}"]:
+            options.add_argument(flag)
+        options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        return Chrome(options=options, service=Service(shutil.which("chromedriver")))
+
+    for left in reversed(range(STARTS)):
+        try:
+            driver = start()
+            break
+        except SessionNotCreatedException:
+            if not left:
+                raise
+    driver.set_script_timeout(PATIENCE)
     yield driver
     driver.quit()
 
@@ -97,15 +129,26 @@ class Page:
             time.sleep(0.02)
         return found
 
+    def settle(self, node=None):
+        """Wait until the page stands still, with a node in the middle of the window.
+
+        Pictures are drawn when they come near the window. They are taller than the room that was
+        kept for them, so what is underneath moves, one or two frames after a scroll. It also moves
+        when a picture says what is under the mouse: the mouse waits in the corner.
+        """
+        self.mouse((1, 1))
+        self.driver.execute_async_script(STILL, node)
+        return node
+
     # What-if.
 
     def field(self, name):
         """The field of a feature, in view."""
         place = self.run("return data.inputs.findIndex(one => one.name === arguments[0])", name)
         assert place >= 0, name
-        return self.run("fields[arguments[0]].closest('details')?.setAttribute('open', '');"
-                        "fields[arguments[0]].scrollIntoView({block: 'center'});"
-                        "return fields[arguments[0]]", place)  # fmt: skip
+        field = self.run("fields[arguments[0]].closest('details')?.setAttribute('open', '');"
+                         "return fields[arguments[0]]", place)  # fmt: skip
+        return self.settle(field)
 
     def enter(self, name, text):
         """Type into a field, as a person does."""
@@ -138,12 +181,12 @@ class Page:
         """The drawing of a term, in view."""
         place = self.run("return cards.findIndex(one => one.shape.name === arguments[0])", name)
         assert place >= 0, name
-        self.run("cards[arguments[0]].card.scrollIntoView({block: 'center'})", place)
-        self.wait(lambda: self.run("return cards[arguments[0]].drawn", place))
+        self.settle(self.run("return cards[arguments[0]].card", place))
         return self.run("return cards[arguments[0]].plot", place)
 
     def point(self, plot, x, y):
         """A place in the window, by the units of a drawing (360 wide)."""
+        self.settle()
         left, top, wide = self.run(
             """const at = arguments[0].querySelector("svg, canvas").getBoundingClientRect();
             return [at.left, at.top, at.width]""",
@@ -153,7 +196,6 @@ class Page:
 
     def mouse(self, *moves):
         """Moves to points of the window; "down" and "up" press and release."""
-        from selenium.webdriver.common.action_chains import ActionChains
         from selenium.webdriver.common.actions.action_builder import ActionBuilder
 
         actions = ActionBuilder(self.driver, duration=10)
@@ -164,7 +206,6 @@ class Page:
                 actions.pointer_action.pointer_up()
             else:
                 actions.pointer_action.move_to_location(*(round(v) for v in move))
-        ActionChains(self.driver).pause(0).perform()
         actions.perform()
 
     def drag(self, plot, start, *stops):
@@ -180,14 +221,11 @@ class Page:
         chain.perform()
 
     def press(self, css):
-        button = self.one(css)
-        self.run("arguments[0].scrollIntoView({block: 'center'})", button)
-        button.click()
+        self.settle(self.one(css)).click()
 
     def give_reasons(self, text):
         for field in self.all("#edit_table .reason"):
-            self.run("arguments[0].scrollIntoView({block: 'center'})", field)
-            field.clear()
+            self.settle(field).clear()
             field.send_keys(text)
 
     def download(self):
@@ -196,7 +234,16 @@ class Page:
         Chromium keeps the name with an empty file and moves the whole one onto it at the end.
         """
         self.press("#download")
-        (path,) = self.wait(
-            lambda: [path for path in self.downloads.glob("*.json") if path.stat().st_size]
-        )
-        return path
+        return self.wait(self.downloaded)
+
+    def downloaded(self):
+        """The one file that is there and whole: all of a document can be read."""
+        found = list(self.downloads.glob("*.json"))
+        assert len(found) <= 1, found
+        for path in found:
+            try:
+                json.loads(path.read_text(encoding="utf-8"))
+            except ValueError:
+                continue
+            return path
+        return None

@@ -140,7 +140,7 @@ def test_pictures_of_the_performance_answer_to_the_mouse(open_page, pages, name)
     figures = page.all("#pictures figure")
     assert len(figures) == {"numbers": 2, "two": 2, "three": 1}[name]
     for figure in figures:
-        page.run("arguments[0].scrollIntoView({block: 'center'})", figure)
+        page.settle(figure)
         hit = figure.find_elements("css selector", ".hit")[2]
         at = page.run("const at = arguments[0].getBoundingClientRect();"
                       "return [at.left + at.width / 2, at.top + at.height / 2]", hit)  # fmt: skip

@@ -128,8 +128,7 @@ def test_rows_fill_the_fields(open_page, report):
     buttons = page.all("#rows button")
     assert len(buttons) == 12
     for k in (0, 3, 11):
-        page.run("arguments[0].scrollIntoView({block: 'center'})", buttons[k])
-        buttons[k].click()
+        page.settle(buttons[k]).click()
         assert page.prediction() == pytest.approx(wanted[k], abs=1e-12)
     assert len(page.all("#rows [aria-selected]")) == 1
 

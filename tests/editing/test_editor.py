@@ -61,6 +61,7 @@ def test_the_model_before_is_never_changed(case):
     editor.clip("a", high=0.0, reason=WHY)
     assert checksum(kept) == now
     assert len(kept.edits_) == 4
+    assert [edit["do"] for edit in kept.edits_] == ["set", "drop", "recentre", "refit"]
 
 
 def test_set_moves_the_rows_in_the_bins_and_no_others(case):

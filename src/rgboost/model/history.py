@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,9 @@ class History:
 
     def __len__(self) -> int:
         return len(self.edits)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.edits)
 
     def __repr__(self) -> str:
         return f"History({len(self)} edits)"

@@ -81,8 +81,9 @@ def test_the_plan_tells_what_leaves_say_where_a_callback_ends_the_fit(fits):
         seen.append(progress.iteration)
         return sum(k <= j for j, k in pairwise(seen)) == fits - 1
 
-    model = RGBMRegressor(learner="trees", ensemble=False, early_stopping=True, callbacks=[stop])
-    model.fit(rows, labels)
+    model = RGBMRegressor(
+        learner="trees", ensemble=False, early_stopping=True, callbacks=[stop], random_state=0
+    ).fit(rows, labels)
     said = "had the smallest loss of held-out rows when the fit was ended."
     assert any(event.endswith(said) for event in model.plan_.events)
     if fits == 1:

@@ -81,8 +81,9 @@ def test_the_plan_tells_what_leaves_say_where_a_callback_ends_the_fit(fits):
         seen.append(progress.iteration)
         return sum(k <= j for j, k in pairwise(seen)) == fits - 1
 
-    model = RGBMRegressor(learner="trees", ensemble=False, early_stopping=True, callbacks=[stop])
-    model.fit(rows, labels)
+    model = RGBMRegressor(
+        learner="trees", ensemble=False, early_stopping=True, callbacks=[stop], random_state=0
+    ).fit(rows, labels)
     said = "had the smallest loss of held-out rows when the fit was ended."
     assert any(event.endswith(said) for event in model.plan_.events)
     if fits == 1:
@@ -107,13 +108,14 @@ def test_a_family_may_leave_it_to_the_plan():
         ({"loss": "absolute"}, "in another way"),
         ({"step": "line-search"}, "in another way"),
         ({"monotone_constraints": {0: 1}}, "either sign"),
+        ({"learner": Trees(leaves="auto", constraints={0: 1})}, "either sign"),
         ({"warm_start": True, "early_stopping": True}, "goes on"),
     ],
     ids=str,
 )
 def test_where_leaves_have_a_value_each(given, why):
     rows, labels = smooth(300)
-    plan = RGBMRegressor(learner="trees", **given).plan(rows, labels)
+    plan = RGBMRegressor(**{"learner": "trees", **given}).plan(rows, labels)
     assert plan["leaves"].value == "constant"
     assert why in plan["leaves"].why
     assert [way.leaves for way in plan.ways] == ["constant"]
@@ -261,6 +263,10 @@ def test_what_only_a_sum_of_curves_has():
         ({"learner": "trees", "max_bins": 1000}, "max_bins=1000 is too large for trees"),
         ({"learner": "trees", "engine": "gram"}, "engine='gram' cannot do this"),
         ({"learner": "trees", "interaction_constraints": [["nobody"]]}, "nobody"),
+        (
+            {"learner": Trees(constraints={0: 1}), "monotone_constraints": {0: -1}},
+            "monotone_constraints are given twice, to the estimator and to Trees",
+        ),
     ],
 )
 def test_what_does_not_go_together(given, match):

@@ -154,6 +154,8 @@ def test_estimators_take_names():
         ),
         (dict(monotone_constraints={"a": 2}), "has 2 for the feature 'a'; use 1"),
         (dict(monotone_constraints={"a": True}), "has True for the feature 'a'; use 1"),
+        (dict(monotone_constraints={"a": 1, 0: -1}), "1 for the feature 'a' and -1 for 0, which"),
+        (dict(monotone_constraints={1: 0, "b": -1}), "which is the same feature; give it once"),
         (dict(monotone_constraints=[1]), "has 1 entries and X has 2 features"),
         (dict(monotone_constraints="up"), "is not a dict from features"),
         (dict(monotone_constraints={"a": 1}, engine="gram"), "without monotone constraints"),

@@ -111,6 +111,11 @@ def constrained(family: LearnerFamily, constraints: Any) -> LearnerFamily:
     """
     if isinstance(family, Stumps):
         return Monotone(family, constraints)
+    if getattr(family, "constraints", None) is not None:
+        raise ValueError(
+            "monotone_constraints are given twice, to the estimator and to "
+            f"{type(family).__name__}; leave out one of them."
+        )
     return family.constrained(constraints)
 
 
@@ -121,8 +126,15 @@ def check_constraints(
     signs = np.zeros(n_features, np.int8)
     if isinstance(constraints, Mapping):
         position = {} if names is None else {name: i for i, name in enumerate(names)}
+        given: dict[int, Any] = {}
         for item, sign in constraints.items():
             index = column_index(item, n_features, position, "monotone_constraints")
+            first = given.setdefault(index, item)
+            if first is not item and signs[index] != sign:  # by name and by index, say
+                raise ValueError(
+                    f"monotone_constraints has {signs[index]} for the feature {first!r} and "
+                    f"{sign!r} for {item!r}, which is the same feature; give it once."
+                )
             signs[index] = _check_sign(sign, item)
         return signs
     if isinstance(constraints, str) or np.ndim(constraints) != 1:

@@ -253,7 +253,8 @@ LEAVES = (
     Rule("several classes: linear functions are for one score",
          lambda c: c.facts.several_classes, ("constant",)),
     Rule("monotone_constraints: slopes may have either sign",
-         lambda c: c.monotone_constraints is not None, ("constant",)),
+         lambda c: (c.monotone_constraints is not None
+                    or getattr(c.family, "constraints", None) is not None), ("constant",)),
     Rule("the step sets the values of leaves in another way than least squares",
          lambda c: not isinstance(c.step, ConstantStep | NewtonStep), ("constant",)),
     Rule("one run that goes on, or that a callback looks at",

@@ -41,6 +41,8 @@ from rgboost.training.plan.pair_rules import (
     PAIR_STEPS,
     PAIRS_IN_J,
     SCREENING_BINS,
+    SEARCH_CUTS,
+    SEARCH_ROWS,
 )
 
 from . import data
@@ -145,7 +147,7 @@ def screening(n_rows: int, threads: int) -> Table:
 
 def rounds() -> Table:
     table = _table(
-        f"A round of pairs, {BINS_OF_MANY} bins, J of {PAIRS_IN_J}; ms",
+        f"A round of pairs, {BINS_OF_MANY} bins, {SEARCH_CUTS} cuts, J of {PAIRS_IN_J}; ms",
         "rows x features", "histograms", "search of cuts", "update", "rest", "one run, 1 thread",
         f"{FOLDS} runs, 2 threads",
     )  # fmt: skip
@@ -158,8 +160,9 @@ def rounds() -> Table:
 
 def fit_pairs(X: Any, y: NDArray, n_iter: int, n_jobs: int, **more: Any) -> Any:
     family = Pairs(
-        stumps=True, max_bins=BINS_OF_MANY, min_weight_fraction_leaf=LEAST_SHARE, smooth=True
-    )
+        stumps=True, max_bins=BINS_OF_MANY, min_weight_fraction_leaf=LEAST_SHARE, smooth=True,
+        search_rows=SEARCH_ROWS, search_cuts=SEARCH_CUTS,
+    )  # fmt: skip
     return boost(
         X, y, loss=Squared(), learner=family, selection=RandomGroups(PAIRS_IN_J),
         step=ConstantStep(), n_iter=n_iter, learning_rate=PAIR_STEPS, random_state=0,

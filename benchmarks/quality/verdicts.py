@@ -155,7 +155,9 @@ def _ebm(results: Results, name: str) -> str:
     if not losses:
         return ""
     worse = [which for which, (ours, theirs) in losses.items() if ours > theirs]
-    clearly = [which for which in worse if is_clear(results[which].get(name, {}).get("behind"))]
+    behind = {which: results[which].get(name, {}).get("behind") for which in losses}
+    clearly = [which for which in worse if is_clear(behind[which])]
+    clear = f"; it is larger by two standard errors or more on {len(clearly)} ({_list(clearly)})"
     seconds = _values(results, "seconds", name, ebm)
     slow = [which for which, (ours, theirs) in seconds.items() if ours > theirs / 100]
     sizes = _values(results, "bytes", name, ebm)
@@ -167,8 +169,7 @@ def _ebm(results: Results, name: str) -> str:
     )
     return (
         f"Of {len(losses)} sets with both, rgboost has at most the test loss of EBM on "
-        f"{len(losses) - len(worse)} (not: {_list(worse)}); it is larger by two "
-        f"standard errors or more on {len(clearly)} ({_list(clearly)}). "
+        f"{len(losses) - len(worse)} (not: {_list(worse)}){clear if any(behind.values()) else ''}. "
         f"Of {len(seconds)} where both were timed, it takes less than a hundredth of the time of "
         f"EBM on {len(seconds) - len(slow)} (not: {_list(slow)}). "
         f"{size if sizes else ''}EBM was given up on: {_list(given_up)}."

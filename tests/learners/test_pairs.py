@@ -510,11 +510,17 @@ def test_groups_are_a_partition_of_pairs():
         n_iter=10, groups=groups, names=names, random_state=0,
     )  # fmt: skip
     assert fit.prepared.layout.n_groups == 2
-    with pytest.raises(ValueError, match="none of the 6 pairs"):
-        boost(
-            X, y, loss=Squared(), learner=Pairs(), selection=RandomGroup(), step=ConstantStep(),
-            n_iter=10, groups=[[("a", "a")]], names=names,
-        )  # fmt: skip
+    wrong = [
+        ([[("a", "a")]], "none of the 6 pairs"),
+        ([*groups, [("b", "a")]], r"\('b', 'a'\) is in groups\[0\] and in groups\[2\]"),
+        (groups[:1], r"3 of 6 .* the first of them \('b', 'c'\), \('b', 'd'\), \('c', 'd'\)"),
+        ([*groups, [()]], r"groups has \(\), which is none"),
+    ]
+    for given, told in wrong:
+        with pytest.raises(ValueError, match=told):
+            Pairs().prepare(X, groups=given, names=names)
+    with pytest.raises(ValueError, match=r"2 of 3 pairs and features .* of them 1, \(0, 1\)"):
+        Pairs(pairs=[(0, 1)], stumps=True).prepare(X[:, :2], groups=[[0]])
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from rgboost import RGBMClassifier, RGBMRegressor
-from rgboost.estimators.pairs.stage import PairStage, with_every_pair
+from rgboost.estimators.pairs.stage import PairStage, selection_of, with_every_pair
+from rgboost.selection import Layout, RandomGroups
 from rgboost.training.stopping import best_iteration
 
 
@@ -76,3 +77,22 @@ def test_the_pairs_that_say_something_are_those_that_are_kept():
     model = RGBMRegressor(interactions=2, random_state=0).fit(X, y)
     assert sorted(pairs_of(model)) == [(0, 1), (2, 3)]
     assert "standard errors" in model.plan_.events[-1]
+
+
+def test_a_pair_among_many_features_is_looked_at():
+    """Features by themselves are drawn less often where there are fewer pairs."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 400))
+    y = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=1000)
+    model = RGBMRegressor(interactions=[(0, 1)], early_stopping=True, random_state=0)
+    model.fit(X[:600], y[:600])
+    assert pairs_of(model) == [(0, 1)]
+    assert model.score(X[600:], y[600:]) > 0.6
+
+
+def test_groups_are_drawn_evenly_where_pairs_are_many():
+    assert selection_of(8, 30, 30) == RandomGroups(8)
+    layout = Layout.make(np.arange(104))  # 100 features, and three pairs
+    drawn = selection_of(8, 3, 100).draw(layout, np.random.default_rng(0), 2000)
+    assert drawn.shape == (2000, 3)
+    assert 1.2 < (drawn >= 100).sum(axis=1).mean() < 1.5

@@ -33,7 +33,7 @@ from ...learners.pairs.columns import (
 from ...learners.stumps.monotone import check_constraints
 from ...losses import Loss
 from ...model import Coverage
-from ...selection import RandomGroups
+from ...selection import RandomGroups, SelectionRule, WeightedGroups
 from ...training import Boosted, EarlyStopping, boost
 from ...training.callbacks import Part
 from ...training.plan.pair_rules import (
@@ -224,13 +224,24 @@ class PairStage:
         )
         return boost(
             loss=self.loss, learner=family,
-            selection=RandomGroups(min(plan.subset_size, len(pairs))), step=plan.step,
+            selection=selection_of(plan.subset_size, len(pairs), self.cuts.n_features),
+            step=plan.step,
             n_iter=plan.n_iter, learning_rate=plan.learning_rate, start_score=0.0,
             early_stopping=EarlyStopping(plan.patience, plan.tol),
             random_state=self.seed, n_jobs=self.n_jobs,
             callbacks=[listener.of(part) for listener in self.listeners],
             names=self.names, **self.rows.for_boost(),
         )  # fmt: skip
+
+
+def selection_of(size: int, n_pairs: int, n_features: int) -> SelectionRule:
+    """So many of the pairs and of the features by themselves. Of fewer pairs than features, half of
+    them are pairs on average: a pair among thousands of features would never be looked at."""
+    size = min(size, n_pairs)
+    if n_pairs >= n_features:
+        return RandomGroups(size)
+    weights = np.append(np.full(n_features, n_pairs / n_features), np.ones(n_pairs))
+    return WeightedGroups(size, weights)
 
 
 def first_of(pairs: Columns, n: int) -> Columns:

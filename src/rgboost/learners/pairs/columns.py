@@ -135,18 +135,39 @@ def groups_of_columns(
         return None
     position = {} if names is None else {name: i for i, name in enumerate(names)}
     place = {(int(g), int(h)): k for k, (g, h) in enumerate(columns)}
-    found = []
+    found: list[list[int]] = []
+    owner: dict[int, int] = {}
     for group in groups:
         mine = []
         for item in group:
             parts = (item,) if isinstance(item, str) or not hasattr(item, "__len__") else item
             index = sorted(column_index(one, n_features, position, "groups") for one in parts)
-            key = (index[0], index[1] if len(index) == 2 else -1)
+            key = (index[0], index[1] if len(index) == 2 else -1) if index else ()
             if len(index) > 2 or key not in place:
                 raise ValueError(
                     f"groups has {item!r}, which is none of the {len(columns)} pairs and features "
                     "that the weak-learners are of; groups are a partition of these."
                 )
-            mine.append(place[key])
+            k = place[key]
+            if k in owner:
+                raise ValueError(
+                    f"groups must be a partition: {item!r} is in groups[{owner[k]}] and in "
+                    f"groups[{len(found)}]; leave one of them out."
+                )
+            owner[k] = len(found)
+            mine.append(k)
         found.append(mine)
+    left = [k for k in range(len(columns)) if k not in owner]
+    if left:
+        raise ValueError(
+            f"groups must be a partition: {len(left)} of {len(columns)} pairs and features are in "
+            f"no group, the first of them {_shown(columns[left[:3]], names)}; add them, leave them "
+            "out by Pairs(pairs=...), or leave groups=None for a group for each."
+        )
     return found
+
+
+def _shown(columns: Columns, names: Sequence[str] | None) -> str:
+    """Pairs and features as a user would give them."""
+    known = [[int(g) if names is None else str(names[g]) for g in one if g >= 0] for one in columns]
+    return ", ".join(repr(tuple(one) if len(one) > 1 else one[0]) for one in known)

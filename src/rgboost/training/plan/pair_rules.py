@@ -86,7 +86,10 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
     if case.is_trees:
         return "features act together in trees already"
     if isinstance(case.learner, LearnerFamily):
-        return "the learner is a family of weak-learners of its own, which says what is fitted"
+        return (
+            "the learner is a family of weak-learners of its own, which says what is fitted "
+            "(Pairs(pairs=...) takes a list)"
+        )
     if case.facts.goes_on is not None:
         return case.facts.goes_on
     if not isinstance(case.max_iter, str):
@@ -96,7 +99,10 @@ def pair_obstacle(case: Case, judge: str, mean: bool) -> str | None:
     if judge == rules.FEW:
         return "there are too few rows to hold some out"
     if judge == rules.FOLDS and not mean:
-        return "there is one run after cross-validation, and pairs need the mean of its runs"
+        return (
+            "there is one run after cross-validation, and pairs need the mean of its runs "
+            "(early_stopping=True holds rows out instead)"
+        )
     if case.engine in ("gram", "quadratic") and not case.facts.in_pieces:
         return f"engine={case.engine!r} works on statistics, and pairs are fitted on the rows"
     if case.engine == "direct" and case.facts.card is not None:

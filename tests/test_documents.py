@@ -99,6 +99,19 @@ NOT_RUN = {
 }
 
 
+def test_compare_prints_what_its_page_shows(capsys):
+    """The models and their losses; seconds and sizes are others elsewhere."""
+    page = ROOT / "docs" / "compare.md"
+    exec(compile(blocks(page, "python")[0], page.name, "exec"), {})
+    row = re.compile(r"^(\S.*?)  +(\d\.\d{4})  ", flags=re.MULTILINE)
+    shown, printed = (
+        dict(row.findall(text)) for text in (blocks(page, "")[0], capsys.readouterr().out)
+    )
+    assert list(shown) == list(printed) == ["constant", "curves", "1 pair", "3 pairs", "trees"]
+    for name, loss in shown.items():
+        assert float(loss) == pytest.approx(float(printed[name]), rel=0.02), name
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_all_code_is_in_blocks_that_run(path):
     text = path.read_text(encoding="utf-8")

@@ -49,6 +49,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,  # a table that loads scripts from elsewhere
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "show_signature": False,

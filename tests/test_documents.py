@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import inspect
+import json
 import pkgutil
 import re
 import shlex
@@ -19,7 +20,7 @@ from rgboost.cli import main as program
 matplotlib.use("Agg")
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 MODULES = [
     name
     for _, name, _ in pkgutil.walk_packages(rgboost.__path__, "rgboost.")
@@ -90,9 +91,42 @@ def run(arguments):
         assert Path(arguments[arguments.index("--out") + 1]).exists()
 
 
+NOT_RUN = {
+    ("compare.md", ""),  # what the block above it prints, with its seconds
+    ("install.md", "dockerfile"),
+    ("start.md", ""),  # how to install the package
+    ("editing.md", "json"),
+}
+
+
+def test_compare_prints_what_its_page_shows(capsys):
+    """The models and their losses; seconds and sizes are others elsewhere."""
+    page = ROOT / "docs" / "compare.md"
+    exec(compile(blocks(page, "python")[0], page.name, "exec"), {})
+    row = re.compile(r"^(\S.*?)  +(\d\.\d{4})  ", flags=re.MULTILINE)
+    shown, printed = (
+        dict(row.findall(text)) for text in (blocks(page, "")[0], capsys.readouterr().out)
+    )
+    assert list(shown) == list(printed) == ["constant", "curves", "1 pair", "3 pairs", "trees"]
+    for name, loss in shown.items():
+        assert float(loss) == pytest.approx(float(printed[name]), rel=0.02), name
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_all_code_is_in_blocks_that_run(path):
+    text = path.read_text(encoding="utf-8")
+    kinds = {kind for kind, _ in BLOCK.findall(text) if not kind.startswith("{")}  # directives
+    assert {(path.name, kind) for kind in kinds - {"python", "sh"}} <= NOT_RUN
+    assert not re.search(r"^ +```", text, flags=re.MULTILINE)  # in a list, where nobody looks
+    assert not re.search(r"^ {4}(rgboost|make|pip|python) ", text, flags=re.MULTILINE)
+    for document in blocks(path, "json"):
+        json.loads(document)
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(path):
-    for link in re.findall(r"\]\((?!http)([^)#]+)", path.read_text(encoding="utf-8")):
+    text = path.read_text(encoding="utf-8")
+    for link in re.findall(r"\]\((?!http)([^)#]+)", text) + re.findall(r'src="([^"]+)"', text):
         assert (path.parent / link).exists(), link
 
 
@@ -155,10 +189,19 @@ OF_SCIKIT_LEARN = {"get_params", "get_metadata_routing"} | {
 def test_everything_public_has_an_example(found):
     text = inspect.getdoc(found)
     assert re.search("^Examples\n-{8}$", text, flags=re.MULTILINE)
-    assert ">>> " in text.split("Examples\n--------")[1]
+    lines = re.findall(r"^\s*>>> (.*)", text.split("Examples\n--------")[1], flags=re.MULTILINE)
+    assert any("+SKIP" not in line and "import" not in line for line in lines)  # that runs
 
 
-@pytest.mark.parametrize("found", list(public()))
+def makers():
+    """What makes displays: people call these, not the classes."""
+    for module, name in listed():
+        found = getattr(importlib.import_module(module), name)
+        if hasattr(found, "from_estimator"):
+            yield pytest.param(found.from_estimator, id=f"{name}.from_estimator")
+
+
+@pytest.mark.parametrize("found", [*public(), *makers()])
 def test_everything_public_has_its_arguments_explained(found):
     """In a section of parameters; fields of results are attributes."""
     text = inspect.getdoc(found)
@@ -189,8 +232,10 @@ def test_the_theory_names_functions_that_exist():
         assert hasattr(importlib.import_module(module), attribute), name
 
 
-def test_machines_find_pages_that_exist():
-    """llms.txt links to pages of the site."""
+def test_machines_find_all_pages():
+    """llms.txt links to pages of the site, but for lists of links."""
     docs = ROOT / "docs"
-    for page in re.findall(r"\]\((.+?)\.html\)", (docs / "llms.txt").read_text("utf-8")):
-        assert any((docs / f"{page}{kind}").exists() for kind in (".md", ".rst")), page
+    found = set(re.findall(r"\]\((.+?)\.html\)", (docs / "llms.txt").read_text("utf-8")))
+    written = {str(path.relative_to(docs).with_suffix("")) for path in docs.rglob("*.md")}
+    assert found <= written | {"api/index", "gallery/index"}  # the gallery is made of examples/
+    assert written - found <= {"index", "guide", "inside/index", "CONTRIBUTING"}

@@ -72,7 +72,8 @@ def section():
 def told():
     """The files of both columns of the table."""
     columns = set(), set()
-    for folder, *cells in re.findall(r"^\| `([a-z_/]*)/` \| (.*) \| (.*) \|$", section(), re.M):
+    text = section().replace("\\_", "_")  # else __init__ would be a bold init
+    for folder, *cells in re.findall(r"^\| `([a-z_/]*)/` \| (.*) \| (.*) \|$", text, re.M):
         for column, cell in zip(columns, cells, strict=True):
             column |= {
                 f"{folder}/{name}".removeprefix("rgboost/") for name in cell.split(", ") if name

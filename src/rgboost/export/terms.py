@@ -221,6 +221,7 @@ class Terms:
 
     @property
     def term_names(self) -> list[str]:
+        """The names of curves and pairs, in the order in which they are added."""
         return [self.term_name(term) for term in self.terms]
 
     def used(self) -> Iterator[int]:

@@ -72,8 +72,21 @@ class ImportanceDisplay:
         ax: Any = None,
         **bars: Any,
     ) -> Self:
-        """Draw the importances of a fitted model: of its features, to which a pair adds half each,
-        or of its terms, pairs by themselves. See `plot`."""
+        """Draw the importances of a fitted model.
+
+        Parameters
+        ----------
+        estimator
+            A fitted `RGBMRegressor` or `RGBMClassifier` with curves.
+        of
+            ``"features"``, to which a pair adds half each; or ``"terms"``, pairs by themselves.
+        max_features
+            How many bars at most; a last line tells what is left out.
+        ax
+            None, or the axes to draw on.
+        bars
+            Options of ``Axes.barh``, such as ``color``.
+        """
         explanation = estimator.explain_global()
         names, importances = explanation.names, explanation.importances
         if of == "terms":

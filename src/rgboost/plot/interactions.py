@@ -70,9 +70,14 @@ class InteractionDisplay:
 
     Examples
     --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rgboost import RGBMRegressor
     >>> from rgboost.plot import InteractionDisplay
-    >>> display = InteractionDisplay.from_estimator(model, ("bmi", "bp"))  # doctest: +SKIP
-    >>> display.figure_.savefig("pair.png")  # doctest: +SKIP
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RGBMRegressor(interactions=[("bmi", "bp")], random_state=0).fit(X, y)
+    >>> display = InteractionDisplay.from_estimator(model, ("bmi", "bp"))
+    >>> display.ax_.get_xlabel()
+    'bmi'
     """
 
     figure_: Any
@@ -101,12 +106,20 @@ class InteractionDisplay:
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Draw a pair of a fitted model, by the names or indices of its features; by default the
-        strongest one.
+        """Draw a pair of a fitted model.
 
-        ``label`` is the class whose score is drawn; None: of two classes the second, of more the
-        first. ``with_curves``: whether the curves of both features are added. See `plot` for the
-        other parameters.
+        Parameters
+        ----------
+        estimator
+            A fitted `RGBMRegressor` or `RGBMClassifier` with pairs.
+        pair
+            Two features, by name or index. None: the strongest pair.
+        label
+            The class whose score is drawn. None: of two classes the second, of more the first.
+        with_curves
+            Whether the curves of both features are added: what the two say in all.
+        kind, along, ax, options
+            See `plot`.
         """
         explanation = estimator.explain_global()
         return cls.from_explanation(

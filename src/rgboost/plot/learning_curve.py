@@ -54,7 +54,19 @@ class LossCurveDisplay:
         ax: Any = None,
         **line: Any,
     ) -> Self:
-        """Draw the losses of a fitted model; see `plot`."""
+        """Draw the losses of a fitted model.
+
+        Parameters
+        ----------
+        estimator
+            A fitted `RGBMRegressor` or `RGBMClassifier`.
+        against
+            What goes from left to right: ``"iteration"`` or ``"seconds"``.
+        ax
+            None, or the axes to draw on.
+        line
+            Options of ``Axes.plot``, such as ``linewidth``.
+        """
         paired = any(len(term) == 2 for term in getattr(estimator, "term_features_", ()))
         pair_trace = getattr(estimator, "pair_trace_", None) if paired else None
         return cls(estimator.trace_, pair_trace).plot(ax, against=against, **line)

@@ -76,10 +76,18 @@ class ShapeFunctionDisplay:
         ax: Any = None,
         **line: Any,
     ) -> Self:
-        """Draw a feature or several, by name or index, by default the ``max_features`` most
-        important ones.
+        """Draw the curves of a fitted model.
 
-        See `plot` for the other parameters.
+        Parameters
+        ----------
+        estimator
+            A fitted `RGBMRegressor` or `RGBMClassifier` with curves.
+        features
+            A feature or several, by name or index. None: the most important ones.
+        max_features
+            So many of these, if ``features`` is None.
+        share_y, n_cols, band, ax, line
+            See `plot`.
         """
         explanation: GlobalExplanation = estimator.explain_global().centered()
         if features is None:

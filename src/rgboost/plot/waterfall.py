@@ -71,7 +71,26 @@ class WaterfallDisplay:
         ax: Any = None,
         **bars: Any,
     ) -> Self:
-        """Explain the rows of X and draw one of them; see `plot`."""
+        """Explain the rows of X and draw one of them.
+
+        Parameters
+        ----------
+        estimator
+            A fitted `RGBMRegressor` or `RGBMClassifier`.
+        X
+            Rows, as for ``predict``.
+        row
+            Which of them is drawn, counted from 0.
+        label
+            The class whose score is drawn, one of ``classes_``. None: of two classes the second,
+            of more the most probable.
+        max_features
+            How many bars at most; the others are put together in one.
+        ax
+            None, or the axes to draw on.
+        bars
+            Options of ``Axes.barh``.
+        """
         display = cls(estimator.explain_local(X), row, label)
         return display.plot(ax, max_features=max_features, **bars)
 

@@ -49,10 +49,12 @@ class Layout:
 
     @property
     def n_learners(self) -> int:
+        """K, how many weak-learners there are."""
         return int(self.offsets[-1])
 
     @property
     def n_groups(self) -> int:
+        """G, how many groups they are in."""
         return len(self.group_start) - 1
 
     @property

@@ -85,10 +85,12 @@ class StructuredNorm:
 
     @property
     def n_coordinates(self) -> int:
+        """How many coordinates a vector has."""
         return int(self.members.size)
 
     @property
     def n_groups(self) -> int:
+        """G, how many groups there are."""
         return int(self.weights.size)
 
     @property

@@ -111,6 +111,7 @@ class Trace:
 
     @property
     def iteration(self) -> NDArray[np.int64]:
+        """The iterations that losses are kept of; after a model was stored, some of them."""
         return np.arange(len(self.train_loss)) if self.kept is None else self.kept
 
     def place(self, m: int) -> int:

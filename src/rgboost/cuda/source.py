@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.elsewhere import MatrixElsewhere
 from ..data.mixed_bins import OTHERS, MixedCuts
 from ..statistics.base import Curvature, Facts, Source, Statistics, labels_less
 from ..statistics.folded_rows import FoldedRows, NumberRows
@@ -147,7 +148,7 @@ class CardBinner:
         step = max(1, INPUT_BYTES // row_bytes)
         for lo in range(0, X.shape[0], step):
             some = X[lo : lo + step]
-            on_card = some if hasattr(some, "__cuda_array_interface__") else card.send(some)
+            on_card = some.on_card() if isinstance(some, MatrixElsewhere) else card.send(some)
             size = some.shape[0] * some.shape[1]
             kernels.bin_rows[kernels.grid(size)](on_card, *sent, first + lo, codes)
 

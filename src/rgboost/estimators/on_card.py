@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..cuda.card import Card
 from ..cuda.source import CardSource
 from ..data.cuts import columns_with_missing
+from ..data.elsewhere import MatrixElsewhere
 from ..data.mixed_bins import Counted, weigh_categories
 from ..engines.problem import rows_of
 from ..losses import Loss
@@ -111,18 +112,26 @@ def facts_of_sample(
     every = MemoryRows(*rows).cuts(classes)
     X, y, weight, offset = rows
     n_rows = len(y)
+    elsewhere = isinstance(X, MatrixElsewhere)
     if n_rows <= size:
-        return every
+        return every._replace(X=X.to_host()) if elsewhere else every
     places = np.sort(np.random.default_rng(seed).choice(n_rows, size, replace=False))
     mine = y[places], rows_of(weight, places), rows_of(offset, places)
+    missing = X.weigh_missing(weight) if elsewhere else weigh_missing(X, weight)
+    levels = {int(g): weigh_categories(X, g, weight) for g in categorical}
+    total = float(n_rows if weight is None else weight.sum())
+    counted = Counted(n_rows, total, missing, levels)
+    some = X[places].to_host() if elsewhere else X[places]
+    return RowFacts(some, *mine, every.labels, every.label_weights, counted, places)
+
+
+def weigh_missing(X: Any, weight: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """The weight of the rows in which each column is missing."""
     missing = np.zeros(X.shape[1])
     for g in np.flatnonzero(columns_with_missing(X)):
         there = np.isnan(X[:, g])
         missing[g] = there.sum() if weight is None else weight[there].sum()
-    levels = {int(g): weigh_categories(X, g, weight) for g in categorical}
-    total = float(n_rows if weight is None else weight.sum())
-    counted = Counted(n_rows, total, missing, levels)
-    return RowFacts(X[places], *mine, every.labels, every.label_weights, counted, places)
+    return missing
 
 
 def rows_on_card(estimator: Any, rows: TrainingRows, resume: Any) -> RowsOnCard:

@@ -8,6 +8,10 @@ LIBRARIES = "CuPy's X.get(), torch's X.cpu()"
 """How such arrays come to the host."""
 
 
+class NoCardError(RuntimeError):
+    """There is no card, or not the one that is asked for."""
+
+
 def is_on_card(values: Any) -> bool:
     """Whether an array is on a graphics card: one of CuPy, of torch, of Numba, or any other with
     ``__cuda_array_interface__``, or that DLPack says to be there."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._core.on_card import LIBRARIES
 from ..losses import Exponential, Logistic, Loss, Softmax
-from ..losses.log_link import EXPONENT_MIN, LogLink
+from ..losses.log_link import EXPONENT_MIN, LogLinkLoss
 from .card import Card
 from .kernels import grid
 from .matrix import CardMatrix, given_back
@@ -281,7 +281,7 @@ def class_link(factor, score, out):
 _LINKS: dict[Any, Any] = {
     Logistic.inverse_link: (log_odds_link, 1.0),
     Exponential.inverse_link: (log_odds_link, 2.0),
-    LogLink.inverse_link: (log_link, float(EXPONENT_MIN)),
+    LogLinkLoss.inverse_link: (log_link, float(EXPONENT_MIN)),
     Softmax.inverse_link: (class_link, 1.0),
 }
 """Kernels of the inverse links of our losses, and the number that they take."""

@@ -122,18 +122,23 @@ class CardBinner:
 
     def rows(self, parts: Sequence[NumberRows], fold: NDArray[np.int64]) -> Rows:
         """Rows in bins, ordered by their folds."""
-        card, n_rows = self.card, len(fold)
-        codes = card.empty((self.cuts.n_features, n_rows), self.code_type)
-        first = 0
-        for part in parts:
-            self._fill(part.X, first, codes)
-            first += len(part.y)
+        card = self.card
+        codes = self.codes([part.X for part in parts], len(fold))
         order = np.argsort(fold, kind="stable")
         if (np.diff(order) != 1).any():
             reorder(card, codes, order)
         numbers = [self._numbers(parts, i, order) for i in (1, 2, 3)]
         starts = np.searchsorted(fold[order], np.arange(int(fold.max(initial=0)) + 2))
         return Rows(starts.astype(np.int64), codes, *numbers)
+
+    def codes(self, parts: Sequence[Any], n_rows: int) -> Any:
+        """Bins (features, rows) of the rows of all parts."""
+        codes = self.card.empty((self.cuts.n_features, n_rows), self.code_type)
+        first = 0
+        for X in parts:
+            self._fill(X, first, codes)
+            first += X.shape[0]
+        return codes
 
     def _fill(self, X: Any, first: int, codes: Any) -> None:
         """Bins of some rows, from row ``first`` on."""

@@ -221,7 +221,12 @@ class BaseRGBM(
             return card.rows_on_card(self, rows, resume) if on_card else rows
         beside = {"y": y, "sample_weight": sample_weight, **given._asdict(), "resume": resume}
         refuse_early(self, **beside)
-        return chunked_rows(self, X, self._labels_of_chunks(), given.X_val, self._seeds_of_fit()[1])
+
+        def read() -> Any:
+            seed = self._seeds_of_fit()[1]
+            return chunked_rows(self, X, self._labels_of_chunks(), given.X_val, seed)
+
+        return card.chunks_on_card(self, read) if on_card else read()
 
     def _rows_in_memory(self, X: Any, y: Any, sample_weight: Any, given: _Given) -> TrainingRows:
         raise NotImplementedError

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +12,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ..cuda.card import Card
+from ..cuda.chunks import CardChunks
 from ..cuda.source import CardSource
 from ..data.cuts import columns_with_missing
 from ..data.elsewhere import MatrixElsewhere
@@ -22,6 +25,7 @@ from ..statistics.pieces import MemoryRows
 from ..training.plan import Facts
 from ..training.plan.on_card import REMEDY, obstacles
 from ..training.plan.rules import sample_size
+from .chunked.rows import ChunkedRows
 from .held_out import TrainingRows
 
 
@@ -147,6 +151,12 @@ def rows_on_card(estimator: Any, rows: TrainingRows, resume: Any) -> RowsOnCard:
     card = Card(device, estimator.device_memory)
     categorical = np.flatnonzero(estimator.input_.categorical)
     return RowsOnCard(rows, card, estimator._seeds_of_fit()[1], categorical)
+
+
+def chunks_on_card(estimator: Any, read: Callable[[], ChunkedRows]) -> ChunkedRows:
+    """Rows in pieces for a fit on a card. That it is there is found out before they are read."""
+    card = Card(estimator.device, estimator.device_memory)
+    return replace(read(), kind=partial(CardChunks, card))
 
 
 def refuse_early(estimator: Any) -> None:

@@ -41,7 +41,8 @@ class CardScores:
 
     def to_host(self) -> Vector:
         """The scores in memory."""
-        found = self.raw.copy_to_host()
+        with self.card.at_work():
+            found = self.raw.copy_to_host()
         return found[:, 0] if found.shape[1] == 1 else found
 
     def scores(self) -> Any:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.elsewhere import MatrixElsewhere
 from ..data.mixed_bins import OTHERS, MixedCuts
 from ..statistics.base import Curvature, Facts, Source, Statistics, labels_less
 from ..statistics.folded_rows import FoldedRows, NumberRows
 from ..statistics.pieces import SumOfPieces
 from . import kernels
 from .card import Card, out_of_memory
+from .matrix import CardMatrix
 from .rows import CardRows, Rows
 
 Vector = NDArray[np.float64]
@@ -153,7 +153,7 @@ class CardBinner:
         step = max(1, INPUT_BYTES // row_bytes)
         for lo in range(0, X.shape[0], step):
             some = X[lo : lo + step]
-            on_card = some.on_card() if isinstance(some, MatrixElsewhere) else card.send(some)
+            on_card = some.on_card() if isinstance(some, CardMatrix) else card.send(some)
             size = some.shape[0] * some.shape[1]
             kernels.bin_rows[kernels.grid(size)](on_card, *sent, first + lo, codes)
 

@@ -84,10 +84,10 @@ class RowsOnCard:
         if rows.validation is not None:
             one = rows.validation.with_positive_weight()
             held = NumberRows(one.X, one.y, one.weight, one.offset)
-        X, y, weight, offset = rows.X, rows.y, rows.weight, rows.offset
-        if len(rows.present) < len(y):
-            X, y, weight, offset = (rows_of(part, rows.present) for part in (X, y, weight, offset))
-        source = self._source(NumberRows(X, y, weight, offset), held=held)
+        given = NumberRows(rows.X, rows.y, rows.weight, rows.offset)
+        if len(rows.present) < len(rows.y):
+            given = NumberRows(*(rows_of(part, rows.present) for part in given))  # type: ignore[arg-type]
+        source = self._source(given, held=held)
         return {"X": None, "y": None, "statistics": source}
 
     def _source(

@@ -68,7 +68,7 @@ class BlocksOnCard(MappedRows):
         self.rows_at_once = 1
         self.card = card
         self.kept: dict[int, CardRows] = {}
-        self.room = CardBinner(card, problem).most_rows()
+        self.room = CardBinner(card, problem).room()
         """How many rows fit on the card. Two blocks of them are those that come and go."""
         self.room -= 2 * max((block.y.shape[0] for block in blocks), default=0)
 

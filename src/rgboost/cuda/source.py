@@ -114,11 +114,15 @@ class CardBinner:
         self.code_type = problem.prepared.arrays.codes.dtype
 
     def most_rows(self) -> int:
+        """How many rows are put on the card at once."""
+        return max(kernels.STRETCH, self.room())
+
+    def room(self) -> int:
         """How many rows fit on the card."""
         outputs = self.loss.outputs
         numbers = ROW_NUMBERS + (3 * outputs if outputs > 1 else 0)
         row = self.cuts.n_features * np.dtype(self.code_type).itemsize + 8 * numbers
-        return max(kernels.STRETCH, (self.card.memory - INPUT_BYTES) // row)
+        return (self.card.memory - INPUT_BYTES) // row
 
     def rows(self, parts: Sequence[NumberRows], fold: NDArray[np.int64]) -> Rows:
         """Rows in bins, ordered by their folds."""

@@ -9,7 +9,7 @@ from rgboost.statistics import chunks
 
 from .rows import N_ROWS, estimator, labels, mixed_rows, raw, weights
 
-STOPPED = dict(early_stopping=True, max_iter=12, interactions=0)
+STOPPED = dict(early_stopping=True, max_iter=8, interactions=0)
 CASES = {
     "regression": ("regression", dict(max_iter=12, interactions=0, early_stopping=False), False),
     "three classes": ("three classes", STOPPED, True),

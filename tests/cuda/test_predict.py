@@ -40,7 +40,7 @@ def test_scores_are_those_of_the_host(kind, layout):
         found, expected = method(there), method(here)
         assert is_on_card(found)
         assert found.dtype == expected.dtype
-        np.testing.assert_allclose(to_host(found), expected, rtol=1e-14)
+        np.testing.assert_allclose(to_host(found), expected, rtol=1e-14, atol=1e-15)
     found = model._on_card(there, None).to_host()
     np.testing.assert_array_equal(found, model.model_.score(here))
 
@@ -53,7 +53,7 @@ def test_offsets_and_scores(kind):
     weight = rng.uniform(1, 2, len(X))
     for method in methods(model):
         found = method(send(X), send(offset))
-        np.testing.assert_allclose(to_host(found), method(X, offset), rtol=1e-13)
+        np.testing.assert_allclose(to_host(found), method(X, offset), rtol=1e-13, atol=1e-15)
     expected = model.score(X, y, weight, offset)
     assert model.score(send(X), send(y), send(weight), send(offset)) == pytest.approx(expected)
     assert model.score(send(X), y, weight, offset) == pytest.approx(expected)
@@ -81,7 +81,7 @@ def changed(kind, **attributes):
 def test_inverse_links(kind, loss):
     model, X = changed(kind, loss_=loss), new_rows()
     for method in methods(model):
-        np.testing.assert_allclose(to_host(method(send(X))), method(X), rtol=1e-13)
+        np.testing.assert_allclose(to_host(method(send(X))), method(X), rtol=1e-13, atol=1e-15)
 
 
 class Doubled(Squared):

@@ -19,7 +19,7 @@ PEERS := lightgbm catboost interpret-core chimeraboost
 CHECKED := tests/test_architecture.py tests/test_package.py tests/paths tests/statistics \
 	tests/losses tests/model tests/learners tests/storage tests/training/test_plan.py
 
-.PHONY: demo check test lint unit kernels oldest cluster browser docs bench clean clean-cache
+.PHONY: demo check test lint unit kernels oldest cluster cuda test-gpu browser docs bench clean clean-cache
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rgboost needs Python 3.11 or later; set PYTHON=...")'
@@ -33,7 +33,7 @@ demo: $(STAMP)  ## RGBM for five subset sizes on a data set inside scikit-learn
 check: lint  ## lint, types and a selection of the tests, in at most two minutes
 	$(BIN)/python -m pytest -n auto -q $(CHECKED)
 
-test: lint unit kernels oldest  ## all checks but those of clusters, browsers and the site
+test: lint unit kernels oldest  ## all checks but those of clusters, cards, browsers and the site
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -61,6 +61,12 @@ oldest:  ## scikit-learn's checks with the oldest versions that pyproject.toml a
 
 cluster: $(STAMP)  ## rows on a Dask cluster: workers that are killed, and that join
 	$(BIN)/python -m pytest -n 0 -q -m cluster tests/cluster
+
+cuda: $(STAMP)  ## kernels and fits for cards on Numba's simulator of one, on tiny data: no card is needed
+	NUMBA_ENABLE_CUDASIM=1 $(BIN)/python -m pytest -n auto --dist loadscope -q -m cuda tests/cuda
+
+test-gpu: $(STAMP)  ## the same on an NVIDIA card, in at most ten minutes
+	env -u NUMBA_ENABLE_CUDASIM $(BIN)/python -m pytest -n 0 -q -m cuda tests/cuda
 
 $(BROWSER_STAMP): pyproject.toml $(STAMP)
 	@if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then \

@@ -11,11 +11,13 @@ import rgboost
 ROOT = Path(rgboost.__file__).parent
 
 LAYERS = {
-    "": """_core data losses selection model learners steps statistics engines training callbacks
-        coordinate storage explain export editing decisions estimators dask warming plot
+    "": """_core data losses selection model learners steps statistics engines cuda training
+        callbacks coordinate storage explain export editing decisions estimators dask warming plot
         comparison theory experiments report cli __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
-        jit math team""",
+        jit math on_card team""",
+    "cuda": """compiled card kernels gram_kernels gram direct_kernels rows matrix direct source chunks
+        predict""",
     "dask": "partitions cluster tasks statistics predictions rows estimators",
     "cli": "typed errors losses options files show commands app",
     "cli/commands": """bench compare edit explain export fit info predict report reproduce theory
@@ -24,8 +26,8 @@ LAYERS = {
         run""",
     "cli/files": "models numbers predictions task tables columns labelled training",
     "cli/show": "output progress passes summary",
-    "data": """input readers chunks cuts sorting sparse_columns binning mixed_bins coarse cache
-        datasets""",
+    "data": """elsewhere input readers chunks cuts sorting sparse_columns binning mixed_bins
+        coarse cache datasets""",
     "data/chunks": "piece files chunks sample levels",
     "data/input": "labels names schema task",
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
@@ -39,7 +41,7 @@ LAYERS = {
     "engines/gram": "search loop class_search class_loop family gram_rows runs",
     "engines/quadratic": "runs class_runs cell_runs",
     "estimators": """documents habits routing class_weight rows held_out carry_out pairs chunked
-        new_rows fitted_model fitted convergence base classifier regressor loading""",
+        on_card new_rows fitted_model fitted convergence base classifier regressor loading""",
     "estimators/chunked": "given refuse tally labels columns survey rows",
     "estimators/fitted": "labelled refit edits decisions bags",
     "estimators/pairs": "gains rows summed_rows judge stage",
@@ -77,7 +79,7 @@ LAYERS = {
     "theory/dual": "ends products span stump_span projection ground search",
     "training": """plan state trace callbacks stopping checkpoint driver
         make_problem boost""",
-    "training/plan": """pieces facts costs rules pair_memory pair_rules report engines
+    "training/plan": """pieces on_card facts costs rules pair_memory pair_rules report engines
         cluster entries resolve documents __main__""",
 }
 """Files and folders of every folder, from the lowest to the highest: each imports only those that
@@ -88,6 +90,7 @@ EXCEPTIONS = {
     "explain/pictures imports explain/local_explanation": "for types only",
     "explain/pictures imports explain/shape_function": "for types only",
     "explain/heat_map imports explain/pair_function": "for types only",
+    "cuda/card imports cuda/kernels": "when memory is cleared, which a kernel does",
 }
 
 

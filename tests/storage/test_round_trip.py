@@ -97,7 +97,7 @@ MODELS = {
 }
 
 
-NOT_STORED = {"_run_state", "_seeds", "certificates", "_lookup", "_forest", "_narrow"}
+NOT_STORED = {"_run_state", "_seeds", "certificates", "lookup", "_forest", "_narrow"}
 
 
 def rows_of(model):

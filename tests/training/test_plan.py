@@ -350,7 +350,7 @@ class TestOnePlace:
         f"{costs.FRUGAL_BYTES // 10**6} MB if that is more",
         f"with more than {MOST_BINS:,} bins of a feature",
         f"fewer than {rules.FEW_ROWS} rows, or cross-validation ends in one fit",
-        f"monotone constraints below {rules.HOLD_OUT_ROWS:,} rows",
+        f"below {rules.HOLD_OUT_ROWS:,} rows with monotone constraints",
         f"with more than {pair_rules.MOST_FEATURES}; `interactions=20` has pairs of more, too "
         f"(above {pair_rules.MOST_SCREENED:,} pairs",
     )

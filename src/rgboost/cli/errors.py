@@ -49,6 +49,7 @@ def tell(error: BaseException, as_json: bool) -> ExitCode:
 
 def describe(error: BaseException) -> tuple[ExitCode, str]:
     """Exit code and message of any error."""
+    from .._core.on_card import NoCardError
     from ..data.readers.errors import DataError, with_place
 
     message = _in_one_line(str(error))
@@ -61,6 +62,8 @@ def describe(error: BaseException) -> tuple[ExitCode, str]:
         return ExitCode.INTERRUPTED, "interrupted"
     if isinstance(error, ImportError):
         return ExitCode.PACKAGE, message
+    if isinstance(error, NoCardError):
+        return ExitCode.PACKAGE, as_typed(message)
     if isinstance(error, OSError) and error.errno is not None:
         return ExitCode.OUTPUT, _about_output(error, error.filename)
     if isinstance(error, ValueError | TypeError):

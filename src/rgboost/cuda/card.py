@@ -21,6 +21,7 @@ vars(np).setdefault("row_stack", np.vstack)  # numba-cuda 0.30 wants it, and Num
 
 from numba import cuda  # noqa: E402
 
+from .._core.on_card import NoCardError  # noqa: E402
 from .._core.team import default_n_jobs  # noqa: E402
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
@@ -53,7 +54,7 @@ class Card:
         n_cards = 1 if SIMULATED else _count_cards(device)
         if number >= n_cards:
             cards = "is one card, 'cuda:0'" if n_cards == 1 else f"are {n_cards}, from 'cuda:0' on"
-            raise RuntimeError(f"device={device!r}: there {cards}; use that, or device='cpu'.")
+            raise NoCardError(f"device={device!r}: there {cards}; use that, or device='cpu'.")
         self.number = number
         self.device = device
         self.asked = memory
@@ -205,7 +206,7 @@ def _count_cards(device: str) -> int:
     else:
         why = ""
     if found == 0:
-        raise RuntimeError(
+        raise NoCardError(
             f"device={device!r} needs an NVIDIA card and its driver, and none can be used{why}; "
             "use device='cpu'."
         )

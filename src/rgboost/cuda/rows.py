@@ -112,6 +112,11 @@ class CardRows(Statistics):
     def _curvature(self) -> Any:
         return self.card.empty(self.rows.n_rows, np.float64)
 
+    def reserve(self) -> None:
+        """Ask for all that is needed of the card, so that there is an error now, if at all."""
+        parts = (self._score, self._residual, self._curvature, self.by_rows)
+        assert all(part is not None for part in parts)
+
     @property
     def _shape(self) -> Any:
         n, outputs = self.rows.n_rows, self.loss.outputs

@@ -16,6 +16,7 @@ from ..statistics.pieces import SumOfPieces
 from . import kernels
 from .card import Card, out_of_memory
 from .direct import CardRuns, columns_of, obstacle
+from .matrix import CardMatrix
 from .rows import CardRows, Rows
 
 Vector = NDArray[np.float64]
@@ -115,8 +116,9 @@ class CardSource(Source):
         card, loss = self.card, problem.loss
         with card.at_work():
             if length >= len(fold):
-                rows = binner.rows(parts, fold)
-                return CardRows(card, rows, family, loss, n_folds)
+                found = CardRows(card, binner.rows(parts, fold), family, loss, n_folds)
+                found.reserve()
+                return found
             pieces = []
             for lo in range(0, len(fold), length):
                 some = list(_between(parts, lo, lo + length))
@@ -146,22 +148,21 @@ class CardBinner:
         self.code_type = problem.prepared.arrays.codes.dtype
 
     def most_rows(self) -> int:
+        """How many rows are put on the card at once."""
+        return max(kernels.STRETCH, self.room())
+
+    def room(self) -> int:
         """How many rows fit on the card."""
         outputs = self.loss.outputs
         numbers = ROW_NUMBERS + (3 * outputs if outputs > 1 else 0)
         cells = 2 * self.cuts.n_features  # by features, and by rows for Gram matrices
         row = cells * np.dtype(self.code_type).itemsize + 8 * numbers
-        return max(kernels.STRETCH, (self.card.memory - INPUT_BYTES) // row)
+        return (self.card.memory - INPUT_BYTES) // row
 
     def rows(self, parts: Sequence[NumberRows], fold: NDArray[np.int64]) -> Rows:
         """Rows in bins, ordered by their folds."""
-        card, n_rows = self.card, len(fold)
-        codes = card.empty((self.cuts.n_features, n_rows), self.code_type)
-        first = 0
-        for part in parts:
-            self._fill(part.X, first, codes)
-            first += len(part.y)
-        order = None
+        card, order = self.card, None
+        codes = self.codes([part.X for part in parts], len(fold))
         if (fold[1:] < fold[:-1]).any():
             short = fold.astype(np.min_scalar_type(int(fold.max())))  # sorted by counting
             order, fold = np.argsort(short, kind="stable"), np.sort(short, kind="stable")
@@ -169,6 +170,15 @@ class CardBinner:
         numbers = [self._numbers(parts, i, order) for i in (1, 2, 3)]
         starts = np.searchsorted(fold, np.arange(int(fold.max(initial=0)) + 2))
         return Rows(starts.astype(np.int64), codes, *numbers)
+
+    def codes(self, parts: Sequence[Any], n_rows: int) -> Any:
+        """Bins (features, rows) of the rows of all parts."""
+        codes = self.card.empty((self.cuts.n_features, n_rows), self.code_type)
+        first = 0
+        for X in parts:
+            self._fill(X, first, codes)
+            first += X.shape[0]
+        return codes
 
     def _fill(self, X: Any, first: int, codes: Any) -> None:
         """Bins of some rows, from row ``first`` on."""
@@ -179,8 +189,7 @@ class CardBinner:
         ]
         others = np.where(with_others, n_values - 1, n_values).astype(np.int64)
         sent = [card.send(part) for part in (cuts.categorical, cuts.edge_start, cuts.edges, others)]
-        there = hasattr(X, "__cuda_array_interface__")
-        for lo, some in [(0, X)] if there else card.carrier.rows(X):
+        for lo, some in _parts_on_card(card, X):
             size = some.shape[0] * some.shape[1]
             kernels.bin_rows[kernels.grid(size)](some, *sent, first + lo, codes)
 
@@ -200,6 +209,16 @@ class CardBinner:
         ])  # fmt: skip
         every = every if order is None else every[order]
         return self.card.send(np.asarray(every.T, np.float64))
+
+
+def _parts_on_card(card: Card, X: Any) -> Iterator[tuple[int, Any]]:
+    """(number of the first, some rows on the card), one after the other."""
+    if not isinstance(X, CardMatrix):
+        yield from card.carrier.rows(X)
+        return
+    step = max(1, INPUT_BYTES // max(1, X.shape[1] * X.dtype.itemsize))
+    for lo in range(0, X.shape[0], step):
+        yield lo, X[lo : lo + step].on_card()
 
 
 def reorder(card: Card, codes: Any, order: NDArray[np.int64]) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._core.jit import kernel
 from .._core.one_line import one_line
 from .._core.team import sums_are_finite
+from .elsewhere import MatrixElsewhere
 
 BinningKind = Literal["quantile", "hybrid"]
 
@@ -110,6 +111,8 @@ def between(a, b):
 
 def columns_with_missing(X: Any) -> NDArray[np.bool_]:
     """Which columns hold NaN."""
+    if isinstance(X, MatrixElsewhere):
+        return X.weigh_missing(None) > 0
     if scipy.sparse.issparse(X):
         found = np.zeros(X.shape[1], dtype=bool)
         if not np.isnan(X.data).any():

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from .._core.one_line import one_line
 from .binning import SparseCodes, bin_dense, bin_sparse, empty_codes, encode_dense, encode_sparse
 from .cuts import MOST_BINS, CutPlan, Cuts, columns_with_missing
+from .elsewhere import MatrixElsewhere
 from .sparse_columns import SparseColumns, sparse_columns
 
 Matrix = Any
@@ -208,6 +209,8 @@ def _categories(values: Vector, weights: Vector, rare: CategoryPlan, g: int) -> 
 
 def weigh_categories(X: Matrix, g: int, weight: Vector | None) -> tuple[Vector, Vector]:
     """The categories of a column, in ascending order, and their weights."""
+    if isinstance(X, MatrixElsewhere):
+        return X.weigh_levels(g, weight)
     if scipy.sparse.issparse(X):
         now = slice(X.indptr[g], X.indptr[g + 1])
         x, w = X.data[now], None if weight is None else weight[X.indices[now]]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from .._core.on_card import LIBRARIES, is_on_card, to_host
 from .._core.team import check_n_jobs
 from .._core.validation import check_count
 from ..data.input import InputSchema
@@ -206,12 +207,26 @@ class BaseRGBM(
             from . import on_card as card  # not before a card is asked for
 
             card.refuse_early(self)
+        elif is_on_card(X) or is_on_card(given.X_val):
+            raise ValueError(
+                f"{'X' if is_on_card(X) else 'X_val'} is on a graphics card, and device="
+                f"{self.device!r} fits in memory: set device='cuda', or bring it to the host "
+                f"({LIBRARIES})."
+            )
+        y, sample_weight = to_host(y), to_host(sample_weight)
+        numbers = {k: to_host(v) for k, v in given._asdict().items() if k != "X_val"}
+        given = given._replace(**numbers)
         if not in_pieces(X):
             rows = self._rows_in_memory(X, y, sample_weight, given)
             return card.rows_on_card(self, rows, resume) if on_card else rows
         beside = {"y": y, "sample_weight": sample_weight, **given._asdict(), "resume": resume}
         refuse_early(self, **beside)
-        return chunked_rows(self, X, self._labels_of_chunks(), given.X_val, self._seeds_of_fit()[1])
+
+        def read() -> Any:
+            seed = self._seeds_of_fit()[1]
+            return chunked_rows(self, X, self._labels_of_chunks(), given.X_val, seed)
+
+        return card.chunks_on_card(self, read) if on_card else read()
 
     def _rows_in_memory(self, X: Any, y: Any, sample_weight: Any, given: _Given) -> TrainingRows:
         raise NotImplementedError
@@ -491,9 +506,17 @@ class BaseRGBM(
             first, second = ("offset", "offset_val") if has_offset else ("offset_val", "offset")
             raise ValueError(f"{first} is given without {second}: rows of both kinds need one.")
         X_val, y_val, weight = check_held_rows(
-            self, given.X_val, given.y_val, given.sample_weight_val
+            self, given.X_val, given.y_val, given.sample_weight_val, card=self._card_of(given.X_val)
         )
         return X_val, y_val, weight, self._check_offset(given.offset_val, len(y_val), "offset_val")
+
+    def _card_of(self, X: Any) -> Any:
+        """The card of the fit, if rows are on one; else None."""
+        if not is_on_card(X):
+            return None
+        from ..cuda.card import Card
+
+        return Card(self.device, self.device_memory)
 
     def _check_offset(
         self, given: Any, n_rows: int, name: str = "offset"

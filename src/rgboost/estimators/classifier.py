@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 
+from .._core.on_card import is_on_card
 from .._core.validation import check_not_negative
 from ..losses import Exponential, Logistic, Loss, Ridged
 from ..losses.base import check_loss
@@ -22,7 +23,7 @@ from .documents import ATTRIBUTES, parameters
 from .fitted import ScorecardMixin
 from .habits import names_ours
 from .held_out import TrainingRows
-from .rows import check_groups, check_training_rows
+from .rows import check_groups, check_training_rows, refuse_std
 
 _LOSSES = """``"logistic"`` (softmax if there are more than two
         classes), whose scores are log-odds; ``"exponential"`` (AdaBoost's, two classes);"""
@@ -204,7 +205,8 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
         Parameters
         ----------
         X : data frame, array, sparse matrix or Chunks
-            Rows with the columns that the model was fitted to.
+            Rows with the columns that the model was fitted to. Those of an array on a graphics
+            card (CuPy, torch) are predicted there, by an array of the same kind.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
 
@@ -221,6 +223,8 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
         >>> bool(((model.decision_function(X) > 0) == (model.predict(X) == 1)).all())
         True
         """
+        if is_on_card(X):
+            return self._on_card(X, offset).scores()
         return self._score(X, offset)
 
     def predict_proba(self, X: Any, offset: Any = None, return_std: bool = False) -> Any:
@@ -229,7 +233,8 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
         Parameters
         ----------
         X : data frame, array, sparse matrix or Chunks
-            Rows with the columns that the model was fitted to.
+            Rows with the columns that the model was fitted to. Those of an array on a graphics
+            card (CuPy, torch) are predicted there, by an array of the same kind.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
         return_std : bool
@@ -248,6 +253,9 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
         >>> model.predict_proba(X[:3]).shape
         (3, 2)
         """
+        if is_on_card(X):
+            refuse_std(return_std)
+            return self._on_card(X, offset).probabilities(self.loss_)
         probabilities = self._probabilities(self._score(X, offset))
         if not return_std:
             return probabilities
@@ -260,7 +268,8 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
         Parameters
         ----------
         X : data frame, array, sparse matrix or Chunks
-            Rows with the columns that the model was fitted to.
+            Rows with the columns that the model was fitted to. Those of an array on a graphics
+            card (CuPy, torch) are predicted there, by an array of the same kind.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
 
@@ -277,7 +286,12 @@ class RGBMClassifier(ClassifierMixin, ScorecardMixin, BaseRGBM):
         >>> model.predict(X[:3])
         array([0, 0, 0])
         """
+        if is_on_card(X):
+            return self._on_card(X, offset).labels(self.classes_)
         return self._labels(self._score(X, offset))
+
+    def _predicted(self, score: NDArray[np.float64]) -> NDArray:
+        return self._labels(score)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> float:
         """The share of rows whose class is predicted.

@@ -172,7 +172,8 @@ FIT = """Fit the model to rows and their labels.
         ----------
         X : data frame, array, sparse matrix or Chunks
             The rows. A `rgboost.Chunks` has rows that are read piece by piece, with their labels,
-            weights and offsets.
+            weights and offsets. With ``device="cuda"`` also an array on that card (CuPy, torch),
+            whose rows stay there.
         y : array-like
             Their labels.
         sample_weight : array-like, optional

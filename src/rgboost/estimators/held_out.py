@@ -217,6 +217,7 @@ def _hold(rows: TrainingRows, train: NDArray[np.intp], held: NDArray[np.intp]) -
         Validation(rows.X[held], rows.y[held], rows_of(weight, held), rows_of(offset, held)),
         rows_of(offset, train),
         kept=kept,
+        stratified=rows.stratified,
     )
 
 

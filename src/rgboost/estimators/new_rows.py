@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.on_card import is_on_card, to_host
 from .._core.team import check_n_jobs
 from ..engines.problem import with_offset
 from .chunked import in_pieces, pieces_of
 from .chunked.labels import as_column
-from .rows import check_rows
+from .rows import check_rows, check_rows_on_card
 
 
 class NewRowsMixin:
@@ -30,9 +31,22 @@ class NewRowsMixin:
     def _check_offset(self, given: Any, n_rows: int) -> NDArray[np.float64] | None:
         raise NotImplementedError
 
+    def _predicted(self, score: NDArray[np.float64]) -> NDArray:
+        """Predictions that belong to scores."""
+        raise NotImplementedError
+
     def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self)
         return check_rows(self, X)
+
+    def _on_card(self, X: Any, offset: Any) -> Any:
+        """The scores of rows that are on a card (`rgboost.cuda.predict.CardScores`)."""
+        check_is_fitted(self)
+        from ..cuda.predict import CardScores  # not before there is an array on a card
+
+        rows = check_rows_on_card(self, X)
+        known = self._check_offset(to_host(offset), rows.shape[0])
+        return CardScores(self.model_, rows, known, X)
 
     def _score(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
         check_is_fitted(self)
@@ -45,8 +59,11 @@ class NewRowsMixin:
 
     def _compared(self, X: Any, y: Any, weight: Any, offset: Any) -> tuple[Any, Any, Any]:
         """Labels, predictions and weights of all rows, for a score."""
+        if is_on_card(X):
+            predicted = self._predicted(self._on_card(X, offset).to_host())
+            return to_host(y), predicted, to_host(weight)
         if not in_pieces(X):
-            return y, self.predict(X, offset), weight
+            return to_host(y), self.predict(X, offset), to_host(weight)
         parts = []
         for piece in pieces_of(X, offset, y, weight):
             predicted = self.predict(piece.X, piece.offset)

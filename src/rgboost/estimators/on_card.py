@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +12,10 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ..cuda.card import Card
+from ..cuda.chunks import CardChunks
 from ..cuda.source import CardSource
 from ..data.cuts import columns_with_missing
+from ..data.elsewhere import MatrixElsewhere
 from ..data.mixed_bins import Counted, weigh_categories
 from ..engines.problem import rows_of
 from ..losses import Loss
@@ -21,6 +25,7 @@ from ..statistics.pieces import MemoryRows
 from ..training.plan import Facts
 from ..training.plan.on_card import REMEDY, obstacles
 from ..training.plan.rules import sample_size
+from .chunked.rows import ChunkedRows
 from .held_out import TrainingRows
 
 
@@ -56,7 +61,7 @@ class RowsOnCard:
     def facts(self, loss: Loss, categorical: NDArray[np.bool_], **more: Any) -> Facts:
         found = self.rows.facts(loss, categorical, **more)
         size = sample_size(self.rows.n_features, None)
-        return replace(found, sample_rows=size, card=self.card.device)
+        return replace(found, sample_rows=size, card=self.card.device, card_memory=self.card.memory)
 
     def shared_out(self, facts: Facts, cv: Any, seed: int) -> tuple[NDArray[np.int64], Facts]:
         return self.rows.shared_out(facts, cv, seed)
@@ -112,18 +117,26 @@ def facts_of_sample(
     every = MemoryRows(*rows).cuts(classes)
     X, y, weight, offset = rows
     n_rows = len(y)
+    elsewhere = isinstance(X, MatrixElsewhere)
     if n_rows <= size:
-        return every
+        return every._replace(X=X.to_host()) if elsewhere else every
     places = np.sort(np.random.default_rng(seed).choice(n_rows, size, replace=False))
     mine = y[places], rows_of(weight, places), rows_of(offset, places)
+    missing = X.weigh_missing(weight) if elsewhere else weigh_missing(X, weight)
+    levels = {int(g): weigh_categories(X, g, weight) for g in categorical}
+    total = float(n_rows if weight is None else weight.sum())
+    counted = Counted(n_rows, total, missing, levels)
+    some = X[places].to_host() if elsewhere else X[places]
+    return RowFacts(some, *mine, every.labels, every.label_weights, counted, places)
+
+
+def weigh_missing(X: Any, weight: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """The weight of the rows in which each column is missing."""
     missing = np.zeros(X.shape[1])
     for g in np.flatnonzero(columns_with_missing(X)):
         there = np.isnan(X[:, g])
         missing[g] = there.sum() if weight is None else weight[there].sum()
-    levels = {int(g): weigh_categories(X, g, weight) for g in categorical}
-    total = float(n_rows if weight is None else weight.sum())
-    counted = Counted(n_rows, total, missing, levels)
-    return RowFacts(X[places], *mine, every.labels, every.label_weights, counted, places)
+    return missing
 
 
 def rows_on_card(estimator: Any, rows: TrainingRows, resume: Any) -> RowsOnCard:
@@ -139,6 +152,12 @@ def rows_on_card(estimator: Any, rows: TrainingRows, resume: Any) -> RowsOnCard:
     card = Card(device, estimator.device_memory)
     categorical = np.flatnonzero(estimator.input_.categorical)
     return RowsOnCard(rows, card, estimator._seeds_of_fit()[1], categorical)
+
+
+def chunks_on_card(estimator: Any, read: Callable[[], ChunkedRows]) -> ChunkedRows:
+    """Rows in pieces for a fit on a card. That it is there is found out before they are read."""
+    card = Card(estimator.device, estimator.device_memory)
+    return replace(read(), kind=partial(CardChunks, card))
 
 
 def refuse_early(estimator: Any) -> None:

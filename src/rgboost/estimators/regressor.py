@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
+from .._core.on_card import is_on_card
 from .._core.validation import check_not_negative
 from ..losses import (
     AbsoluteError,
@@ -30,7 +31,7 @@ from .chunked.labels import NumberLabels
 from .documents import ATTRIBUTES, parameters
 from .habits import names_ours
 from .held_out import TrainingRows
-from .rows import check_groups, check_training_rows
+from .rows import check_groups, check_training_rows, refuse_std
 
 
 def _named(rows: TrainingRows) -> dict[str, Callable[[], Loss]]:
@@ -189,7 +190,8 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         Parameters
         ----------
         X : data frame, array, sparse matrix or Chunks
-            Rows with the columns that the model was fitted to.
+            Rows with the columns that the model was fitted to. Those of an array on a graphics
+            card (CuPy, torch) are predicted there, by an array of the same kind.
         offset : array-like, optional
             A known part of the score of every row; without it, 0.
         return_std : bool
@@ -209,11 +211,17 @@ class RGBMRegressor(RegressorMixin, BaseRGBM):
         >>> model.predict(X[:3]).shape
         (3,)
         """
-        score = self._score(X, offset)  # first: it tells if there is no model yet
-        predicted: NDArray[np.float64] = self.loss_.inverse_link(score)
+        if is_on_card(X):
+            refuse_std(return_std)
+            return self._on_card(X, offset).responses(self.loss_)
+        predicted = self._predicted(self._score(X, offset))
         if not return_std:
             return predicted
         return predicted, self.loss_.inverse_link(self._bag_scores(X, offset)).std(axis=0, ddof=1)
+
+    def _predicted(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self.loss_.inverse_link(score)
+        return found
 
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[NDArray[np.float64]]:
         """Predictions after 1, 2, ..., best_iteration_ iterations.

@@ -16,8 +16,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from .._core.on_card import LIBRARIES, is_on_card
 from .._core.team import sums_are_finite
 from ..data.chunks import Chunks
+from ..data.elsewhere import MatrixElsewhere
 from ..data.input import (
     InputSchema,
     learn_input,
@@ -58,6 +60,8 @@ def check_training_rows(
 
     Names and categories are stored in the estimator.
     """
+    if is_on_card(X):
+        return _training_rows_on_card(estimator, X, y, sample_weight, **rules)
     matrix, schema = learn_input(X, estimator.categorical_features)
     X, y = validate_data(estimator, matrix, read_labels(y, "y"), **_RULES, **rules)
     if scipy.sparse.issparse(X):
@@ -71,13 +75,51 @@ def check_training_rows(
     return X, y, check_weight(sample_weight, len(y), "sample_weight")
 
 
+def _training_rows_on_card(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, **rules: Any
+) -> tuple[Any, NDArray, NDArray[np.float64] | None]:
+    """`check_training_rows` of rows that are on the card of the fit, and stay there."""
+    from ..cuda.card import Card
+    from ..cuda.matrix import matrix_on
+
+    rows = matrix_on(Card(estimator.device, estimator.device_memory), X)
+    like = np.broadcast_to(np.zeros(1), rows.shape)  # takes no room, and fails as rows would
+    _, y = validate_data(estimator, like, read_labels(y, "y"), **_RULES, **rules)
+    estimator.input_ = plain_schema(rows.shape[1], estimator.categorical_features)
+    check_finite(estimator, rows, "X")
+    return rows, y, check_weight(sample_weight, len(y), "sample_weight")
+
+
+def check_rows_on_card(estimator: Any, X: Any, name: str = "X", card: Any = None) -> Any:
+    """`check_rows` of rows that are on a card: that of a fit, or any one."""
+    from ..cuda.card import Card
+    from ..cuda.matrix import matrix_on, number_of
+
+    rows = matrix_on(Card(f"cuda:{number_of(X)}") if card is None else card, X, name)
+    check_rows(estimator, np.zeros((min(1, rows.shape[0]), rows.shape[1])), name)
+    check_finite(estimator, rows, name)
+    return rows
+
+
+def refuse_std(return_std: bool) -> None:
+    """Raise if rows on a card are to have standard deviations."""
+    if return_std:
+        raise TypeError(
+            "return_std=True needs the tables of all bags, which are not on a card: leave it out, "
+            f"or bring X to the host ({LIBRARIES})."
+        )
+
+
 def check_held_rows(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, suffix: str = "_val"
+    estimator: Any, X: Any, y: Any, sample_weight: Any, suffix: str = "_val", card: Any = None
 ) -> tuple[Any, NDArray, NDArray[np.float64] | None]:
     """Rows like those of fit, such as validation rows, their labels and weights; ``suffix`` ends
-    the names of the arguments."""
+    the names of the arguments. With a ``card`` they may be there."""
     name_x, name_y = f"X{suffix}", f"y{suffix}"
-    rows = check_rows(estimator, X, name_x)
+    if card is not None and is_on_card(X):
+        rows = check_rows_on_card(estimator, X, name_x, card)
+    else:
+        rows = check_rows(estimator, X, name_x)
     labels = column_or_1d(read_labels(y, name_y), warn=True)
     labels = check_array(labels, ensure_2d=False, dtype=None, input_name=name_y)
     if rows.shape[0] != len(labels):
@@ -95,6 +137,12 @@ def check_rows(estimator: Any, X: Any, name: str = "X") -> Any:
             f"{name} is Chunks, and this takes rows in memory: hand it those of one piece after "
             "the other (for piece in chunks: ... piece.X)."
         )
+    if is_on_card(X):
+        raise TypeError(
+            f"{name} is on a graphics card; of a fitted model, predict, decision_function, "
+            "predict_proba and score take it there, and a fit with device='cuda' does. Bring it to "
+            f"the host for this: {LIBRARIES}."
+        )
     schema: InputSchema = estimator.input_
     who = type(estimator).__name__
     matrix = read_input(X, schema, who)
@@ -109,28 +157,48 @@ def check_rows(estimator: Any, X: Any, name: str = "X") -> Any:
 def check_finite(estimator: Any, X: Any, name: str) -> None:
     """Raise for infinity, and for NaN if the weak-learners cannot take it; the error names the
     column."""
-    if not scipy.sparse.issparse(X) and sums_are_finite(X):
+    if isinstance(X, np.ndarray) and sums_are_finite(X):
         return
     allowed = accepts_missing(estimator.learner)
-    try:
-        assert_all_finite(X, allow_nan=allowed)
+    found = _elsewhere(X) if isinstance(X, MatrixElsewhere) else _in_memory(X, allowed)
+    what, row, g = found
+    if not what or (what == "NaN" and allowed):
         return
-    except ValueError:
-        pass
-    entries = scipy.sparse.coo_array(X) if scipy.sparse.issparse(X) else None
-    values = X if entries is None else entries.data
-    what, wrong = "infinity", np.isinf(values)
     remedy = "replace it" + ", by NaN where it means a missing value" * allowed
-    if not wrong.any():
-        what, wrong = "NaN", np.isnan(values)
+    if what == "NaN":
         remedy = f"fill it in, or use stumps: {estimator.learner!r} takes no missing values"
-    place = np.argwhere(wrong)[0]
-    row, g = place if entries is None else (entries.row[place[0]], entries.col[place[0]])
     names = estimator.input_.names
     column = g if names is None else repr(names[g])
     raise ValueError(
         f"Input {name} contains {what} in column {column}, first in row {row}; {remedy}."
     )
+
+
+def _in_memory(X: Any, allow_nan: bool) -> tuple[str, int, int]:
+    """(what, row, column) of the first entry that is infinite, or else missing; "": none."""
+    try:
+        assert_all_finite(X, allow_nan=allow_nan)
+        return "", -1, -1
+    except ValueError:
+        pass
+    entries = scipy.sparse.coo_array(X) if scipy.sparse.issparse(X) else None
+    values = X if entries is None else entries.data
+    what, wrong = "infinity", np.isinf(values)
+    if not wrong.any():
+        what, wrong = "NaN", np.isnan(values)
+    place = np.argwhere(wrong)[0]
+    row, g = place if entries is None else (entries.row[place[0]], entries.col[place[0]])
+    return what, int(row), int(g)
+
+
+def _elsewhere(X: MatrixElsewhere) -> tuple[str, int, int]:
+    """`_in_memory` of rows that are elsewhere."""
+    for what, first in zip(("infinity", "NaN"), X.first_bad(), strict=True):
+        columns = np.flatnonzero(first >= 0)
+        if len(columns):
+            g = columns[np.argmin(first[columns])]
+            return what, int(first[g]), int(g)
+    return "", -1, -1
 
 
 def check_offset(

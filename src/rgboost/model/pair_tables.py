@@ -99,7 +99,7 @@ class PairTables:
         return np.array(found, np.float64)
 
     @cached_property
-    def _lookup(self) -> tuple[NDArray[np.int64], PairLookup]:
+    def lookup(self) -> tuple[NDArray[np.int64], PairLookup]:
         """The used features, and what the kernel reads."""
         used, slots = np.unique(self.features, return_inverse=True)
         sizes, starts = self._sizes, self.cell_starts
@@ -117,11 +117,11 @@ class PairTables:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is made when it is needed."""
-        return {name: value for name, value in vars(self).items() if name != "_lookup"}
+        return {name: value for name, value in vars(self).items() if name != "lookup"}
 
     def add_scores(self, X: Any, out: Vector, n_jobs: int = 1) -> None:
         """Add what the pairs say about every row, pair after pair."""
-        used, lookup = self._lookup
+        used, lookup = self.lookup
         tables = self.tables if self.tables.ndim == 2 else self.tables[:, None]
         scores = out if out.ndim == 2 else out[:, None]
 

@@ -21,7 +21,6 @@ from ..data.chunks.chunks import Watch
 from ..learners.stumps.stump_statistics import dense_bins
 from .base import Curvature, Facts, Source, Statistics
 from .folded_rows import Asked, Binner, FoldedRows, NumberRows, folded
-from .in_memory import InMemory
 from .pieces import SumOfPieces
 from .work_file import Stored, WorkFile
 
@@ -89,7 +88,7 @@ class ChunkRows(Source):
         n_rows = self.rows.n_rows + (0 if self.held is None else self.held.n_rows)
         n_features = facts.X.shape[1]
         self.file = WorkFile(self.folder, bytes_of_rows(n_rows, n_features, wide, numbers))
-        writer = BlockWriter(self.file, problem, n_features)
+        writer = BlockWriter(self.file, self.binner(problem), n_features)
 
         def of_fold(first: int, n: int) -> NDArray[np.int64]:
             return self.folds(np.arange(first, first + n), n_folds, seed)
@@ -100,7 +99,17 @@ class ChunkRows(Source):
             blocks += writer.write(self.held.read(), lambda first, n: np.ones(n, np.int64))
         if self.has_held:
             n_sets = 2
-        return MappedRows(self, blocks, problem, family, n_sets, team)
+        return self.statistics(blocks, problem, family, n_sets, team)
+
+    def binner(self, problem: Any) -> Any:
+        """What puts rows into the bins of a problem."""
+        return Binner.of(problem)
+
+    def statistics(
+        self, blocks: Sequence[Block], problem: Any, family: Any, n_folds: int, team: Any
+    ) -> Statistics:
+        """Sums over what was written."""
+        return MappedRows(self, blocks, problem, family, n_folds, team)
 
     def close(self) -> None:
         """Give the room on the disk back."""
@@ -126,9 +135,9 @@ class Block(NamedTuple):
 class BlockWriter:
     """Puts rows into bins, and writes them block by block."""
 
-    def __init__(self, file: WorkFile, problem: Any, n_features: int) -> None:
+    def __init__(self, file: WorkFile, binner: Any, n_features: int) -> None:
         self.file = file
-        self.binner = Binner.of(problem)
+        self.binner = binner
         self.length = block_rows(n_features)
 
     def write(
@@ -182,11 +191,16 @@ class MappedRows(SumOfPieces):
         self.weighted = any(block.weight is not None for block in blocks)
         self.rows_at_once = max(block.codes.shape[1] for block in blocks)
 
-    def each(self, weighting: Curvature | None = None) -> Iterator[InMemory]:
+    def piece(self, k: int, block: Block, weighting: Curvature | None) -> Statistics | None:
+        """A block, to be asked one thing; None if no row counts."""
+        assert self.source.file is not None
+        return block.read(self.source.file).statistics(self.asked, self.n_folds, weighting)
+
+    def each(self, weighting: Curvature | None = None) -> Iterator[Statistics]:
         assert self.source.file is not None
         done, total = 0, self.source.file.size
-        for block in self.blocks:
-            rows = block.read(self.source.file).statistics(self.asked, self.n_folds, weighting)
+        for k, block in enumerate(self.blocks):
+            rows = self.piece(k, block, weighting)
             if rows is not None:
                 yield rows
             done += _bytes_of(block)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
@@ -137,6 +137,8 @@ class ChunkedRows(SurveyedRows):
     """Rows of `Chunks`."""
 
     chunks: Chunks
+    kind: Callable[..., ChunkRows] = ChunkRows
+    """What makes sums of the rows: in memory, or on a card."""
     sources: list[ChunkRows] = field(default_factory=list)
 
     def facts(self, loss: Loss, categorical: NDArray[np.bool_], **more: Any) -> Facts:
@@ -146,7 +148,7 @@ class ChunkedRows(SurveyedRows):
         held = None
         if self.held is not None:
             held = ReadRows(lambda: self._read_held(), self.held.n_rows)
-        source = ChunkRows(
+        source = self.kind(
             self.survey.facts, ReadRows(self._read, self.n_rows), self.chunks.folder,
             self.chunks.watch, held, self.share,
         )  # fmt: skip

@@ -22,7 +22,7 @@ ORDER = (
     "groups", "feature_weights",
     "always_features", "step", "learning_rate", "max_iter", "early_stopping", "cv", "ensemble",
     "bags", "validation_fraction", "n_iter_no_change", "tol", "engine", "gram_memory", "n_jobs",
-    "random_state", "warm_start",
+    "device", "device_memory", "random_state", "warm_start",
 )  # fmt: skip
 """Parameters as a plan shows them; others say nothing about the model."""
 _RULES = {
@@ -65,7 +65,7 @@ def make_entries(
 
 
 def _is_auto(name: str, given: Any) -> bool:
-    if name in ("gram_memory", "n_jobs"):
+    if name in ("gram_memory", "n_jobs", "device_memory"):
         return given is None
     return isinstance(given, str) and given in ("auto", "paper")
 
@@ -138,6 +138,8 @@ def _resolved(name: str, case: Case, plan: Plan, judged: str) -> tuple[Any, str]
         return _either(way.engine for way in ways), _why_engine(case, plan)
     if name == "gram_memory":
         return plan.gram_memory, next(r.shown for r in rules.GRAM_MEMORY if r.holds(case))
+    if name == "device_memory":
+        return case.facts.card_memory, "most of what was free on the card"
     if name == "n_jobs":
         return check_n_jobs(None), "as many threads as the process may use"
     if name == "early_stopping":
@@ -218,6 +220,8 @@ def no_effect(name: str, case: Case, plan: Plan, decides: Callable[[str, Any], b
             return "weak-learners are drawn one by one"
         if all(_looks_at_all(way) for way in ways):
             return "every weak-learner is looked at"
+    if name == "device_memory" and case.facts.card is None:
+        return "sums are made by the processor"
     if name == "random_state" and not judged_by_folds and plan.judge != rules.HELD:
         return "nothing is random" if _looks_at_all(first) and plan.pairs is None else None
     return None

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..._core.jit import kernel
 from ..._core.memory import memory_budget
 from ..._core.one_line import one_line
+from ...data.elsewhere import MatrixElsewhere
 from ...data.mixed_bins import columns_with_missing
 from ...losses import Loss
 from ...statistics.chunks import block_rows
@@ -48,6 +49,8 @@ class Values:
         counted, place = features_to_count(numbers)
         most = SAMPLE if sparse else max(FEWEST, min(SAMPLE, CELLS // max(1, len(counted))))
         some = X[:: -(-X.shape[0] // most) or 1]
+        if isinstance(some, MatrixElsewhere):
+            some = some.to_host()
         if len(counted) < X.shape[1]:
             some = some[:, counted]
         n_rows, counts, distinct = _sparse_counts(some) if sparse else _dense_counts(some)
@@ -200,6 +203,8 @@ class Facts:
     """Rows of each partition, where rows are on a cluster."""
     card: str | None = None
     """The card that sums are made on; thresholds follow from ``sample_rows``, then."""
+    card_memory: int | None = None
+    """Bytes that may be used on it."""
     memory: int = 1 << 30
     """Bytes that a fit may add."""
 

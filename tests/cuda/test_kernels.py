@@ -122,7 +122,7 @@ def test_softmax_is_that_of_the_processor():
         blocks, length = kernels.stretches(n)
         partial = send(np.zeros((kernels.MOST_CURVED + 3, blocks)))
         kernels.evaluate_classes[blocks, kernels.THREADS](
-            loss.terms.ridge, loss.terms.limit, send(y), send(w), send(f.T.copy()), 0, n, length,
+            loss.terms, send(y), send(w), send(f.T.copy()), 0, n, length,
             residual, curvature, value, partial,
         )  # fmt: skip
     r = loss.residual(y, f) * w[:, None]

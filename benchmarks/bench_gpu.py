@@ -16,13 +16,14 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-PARTS = ("kernels", "fits", "direct", "screening", "small")
+PARTS = ("kernels", "fits", "direct", "screening", "small", "huge")
 console = Console(width=120)
 
 
@@ -39,10 +40,14 @@ def make_rows(n_rows: int, n_features: int) -> tuple[np.ndarray, np.ndarray, np.
     """X, numbers as labels, and two classes."""
     X = np.empty((n_rows, n_features), np.float32)
     y = np.empty(n_rows)
-    for k, lo in enumerate(range(0, n_rows, 1 << 20)):
-        rng, now = np.random.default_rng(k), slice(lo, min(lo + (1 << 20), n_rows))
-        X[now] = rng.standard_normal(X[now].shape, dtype=np.float32)
+
+    def fill(k: int) -> None:
+        rng, now = np.random.default_rng(k), slice(k << 20, min((k + 1) << 20, n_rows))
+        rng.standard_normal(out=X[now], dtype=np.float32)
         y[now] = signal(X[now]) + rng.standard_normal(len(y[now]))
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(fill, range(-(-n_rows // (1 << 20)))))
     return X, y, (y > 1.0).astype(np.int64)
 
 
@@ -283,20 +288,39 @@ def small(X: np.ndarray, y: np.ndarray, c: np.ndarray, options: Any) -> None:
     console.print(found)
 
 
+def huge(options: Any) -> None:
+    """A fit of 100,000,000 rows on the card alone."""
+    from rgboost import RGBMRegressor
+
+    n, p = options.huge_rows, 50
+    X, y, _ = make_rows(n, p)
+    found = table(f"fits, {n:,} x {p}", "fit", "card", "iterations")
+    model = RGBMRegressor(interactions=0, random_state=0, device="cuda")
+    model.fit(X[:100_000], y[:100_000])
+    seconds = timed(lambda: model.fit(X, y), min(2, options.repeat))
+    found.add_row("squared, defaults, curves", f"{seconds:.2f}", f"{model.n_iter_:,}")
+    console.print(found)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--part", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--features", type=int, default=100)
+    parser.add_argument("--huge-rows", type=int, default=100_000_000)
     parser.add_argument("--bins", type=int, default=255)
     parser.add_argument("--no-cpu", dest="cpu", action="store_false")
     parser.add_argument("--repeat", type=int, default=3, help="fits on the card; the best counts")
     parser.add_argument("--profile", action="store_true", help="where the seconds of a fit go")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows = make_rows(options.rows, options.features)
-    for part in options.part:
+    of_rows = [part for part in options.part if part != "huge"]
+    rows = make_rows(options.rows, options.features) if of_rows else None
+    for part in of_rows:
         globals()[part](*rows, options)
+    del rows
+    if "huge" in options.part:
+        huge(options)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # The benchmark has an environment of its own, with the peers. Options: make bench BENCH="--fresh"
-# Sets: short, full (speed); quality (test loss, seconds and size on the data sets of BENCH="--data-dir DIR").
+# Sets: short, full (speed); quality (test loss, seconds and size on the data sets of BENCH="--data-dir DIR");
+# gpu (a machine with an NVIDIA card).
 SET ?= short
 BENCH_VENV := .venv-bench
 BENCH_STAMP := $(BENCH_VENV)/.installed
@@ -66,7 +67,7 @@ cuda: $(STAMP)  ## kernels and fits for cards on Numba's simulator of one, on ti
 	NUMBA_ENABLE_CUDASIM=1 $(BIN)/python -m pytest -n auto --dist loadscope -q -m cuda tests/cuda
 
 test-gpu: $(STAMP)  ## the same on an NVIDIA card, in at most ten minutes
-	env -u NUMBA_ENABLE_CUDASIM $(BIN)/python -m pytest -n 0 -q -m cuda tests/cuda
+	env -u NUMBA_ENABLE_CUDASIM $(BIN)/python -m pytest -n 0 -q -W ignore::DeprecationWarning -m cuda tests/cuda
 
 $(BROWSER_STAMP): pyproject.toml $(STAMP)
 	@if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then \
@@ -100,6 +101,9 @@ $(BENCH_STAMP): pyproject.toml
 bench: $(BENCH_STAMP)  ## speed against every peer (under 5 minutes; SET=full: all; SET=quality: test loss)
 ifeq ($(SET),quality)
 	$(BENCH_VENV)/bin/python -m benchmarks.quality $(BENCH)
+else ifeq ($(SET),gpu)
+	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[cuda]'
+	$(BENCH_VENV)/bin/python -m benchmarks.bench_gpu $(BENCH)
 else
 	$(BENCH_VENV)/bin/python -m benchmarks.run --set $(SET) $(BENCH)
 endif

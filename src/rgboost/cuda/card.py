@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 vars(np).setdefault("row_stack", np.vstack)  # numba-cuda 0.30 wants it, and NumPy 2.5 has it not
 
-from numba import cuda  # noqa: E402
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # of NumPy, about what numba-cuda does
+    from numba import cuda
 
 from .._core.on_card import NoCardError  # noqa: E402
 from .._core.team import default_n_jobs  # noqa: E402

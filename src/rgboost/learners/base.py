@@ -207,6 +207,9 @@ class LearnerFamily(ABC):
     by_statistics: ClassVar[bool] = False
     """Whether sums over bins of features are all that boosting needs of the rows."""
 
+    on_cards: ClassVar[bool] = False
+    """Whether there are kernels that search for the weak-learners on a card."""
+
     knows_folds: ClassVar[bool] = False
     """Whether `Prepared.on_some_rows` is there: for cross-validation and means of several runs."""
 

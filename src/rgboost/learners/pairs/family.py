@@ -113,6 +113,7 @@ class Pairs(LearnerFamily):
     binned: BinnedRows | None = field(default=None, repr=False)
     accepts_missing: ClassVar[bool] = True
     knows_folds: ClassVar[bool] = True
+    on_cards: ClassVar[bool] = True
     free_leaves: ClassVar[bool] = True  # type: ignore[misc]
 
     def __post_init__(self) -> None:

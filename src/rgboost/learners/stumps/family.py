@@ -99,6 +99,7 @@ class Stumps(LearnerFamily):
     accepts_missing: ClassVar[bool] = True
     knows_folds: ClassVar[bool] = True
     by_statistics: ClassVar[bool] = True
+    on_cards: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_option(self.leaves, "leaves", ["free", "signed"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from ...learners import Pairs, family_of
+from ...learners import family_of
 from .pieces import IN_MEMORY, Obstacle, by_sums_obstacles, loss_obstacles
 
 REMEDY = "device='cpu'"
@@ -30,7 +30,7 @@ def on_rows(p: Mapping[str, Any]) -> bool:
 
 
 def _direct_obstacles(p: Mapping[str, Any]) -> Iterator[Obstacle]:
-    if not (family_of(p["learner"]).by_statistics or isinstance(p["learner"], Pairs)):
+    if not family_of(p["learner"]).on_cards:
         why = "no kernels search for such weak-learners"
         yield f"learner={p['learner']!r}", why, f"use stumps or pairs, or {REMEDY}"
     if p["max_iter"] == "cv":

@@ -16,8 +16,8 @@ LAYERS = {
         comparison theory experiments report cli __main__""",
     "_core": """atomic compiling lanes loading memory one_line stored validation linking svg cache
         jit math on_card team""",
-    "cuda": """compiled card kernels gram_kernels gram direct_kernels rows matrix direct source
-        chunks predict""",
+    "cuda": """compiled card kernels gram_kernels gram search_kernels direct_kernels rows
+        matrix direct source chunks predict""",
     "dask": "partitions cluster tasks statistics predictions rows estimators",
     "cli": "typed errors losses options files show commands app",
     "cli/commands": """bench compare edit explain export fit info predict report reproduce theory

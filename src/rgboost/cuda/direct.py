@@ -24,6 +24,7 @@ from ..selection import Subsets
 from ..statistics.cells import Cells
 from ..steps import ConstantRule, SearchRule
 from . import direct_kernels as kernels
+from . import search_kernels
 from .card import Card
 from .compiled import loss_on_card
 from .kernels import LONGS, THREADS, stretches
@@ -34,7 +35,7 @@ Vector = NDArray[np.float64]
 
 @dataclass
 class CardState:
-    """Where a run stands: scores and residuals of the rows, their sums (`direct_kernels.LOSS` and
+    """Where a run stands: scores and residuals of the rows, their sums (`search_kernels.LOSS` and
     so on), and the move that was made last. Rows of ``held`` are held out."""
 
     held: tuple[int, int]
@@ -81,7 +82,7 @@ class CardRuns(Runs):
         (rng,) = problem.generators()
         self.runs = [Run(problem.start, masses[0], masses[1], rng, state)]
 
-    def _choice(self) -> kernels.Choice:
+    def _choice(self) -> search_kernels.Choice:
         columns, rule = self.columns, self.problem.rule
         step = 0.0
         if isinstance(rule, ConstantRule):
@@ -89,13 +90,15 @@ class CardRuns(Runs):
         elif isinstance(rule, SearchRule):  # of the squared loss
             step = rule.learning_rate
         light = max(EMPTY * columns.total, np.nextafter(columns.lightest, 0.0))
-        return kernels.Choice(columns.total, light, columns.alone, columns.signed, float(step))
+        return search_kernels.Choice(
+            columns.total, light, columns.alone, columns.signed, float(step)
+        )
 
-    def _send_axes(self, weights: list[Vector]) -> kernels.Axes:
+    def _send_axes(self, weights: list[Vector]) -> search_kernels.Axes:
         columns, send = self.columns, self.card.send
         cuts = columns.cuts
         known = [up_to_cells(one) for one in weights]
-        return kernels.Axes(
+        return search_kernels.Axes(
             send(cuts.n_values.astype(np.int64)), send(columns.missing), send(columns.n_splits),
             send(columns.features), send(columns.offsets[:-1]), send(columns.cells.start),
             send(np.concatenate([*known, np.empty(0)])),
@@ -135,7 +138,7 @@ class CardRuns(Runs):
     def losses(self, run: Run) -> Losses:
         with self.card.at_work():
             sums = run.state.sums.copy_to_host()
-        return Losses(float(sums[kernels.LOSS]), float(sums[kernels.HELD]))
+        return Losses(float(sums[search_kernels.LOSS]), float(sums[search_kernels.HELD]))
 
     def advance(self, run: Run, subsets: Subsets, record: Any, begin: int) -> int:
         end = len(record.learner)
@@ -169,12 +172,12 @@ class CardRuns(Runs):
         for lo in range(0, n, MOST_BLOCKS):
             some = min(MOST_BLOCKS, n - lo)
             n_blocks, length = stretches(rows.n_rows, some * tiles)
-            kernels.add_residuals[(n_blocks, some, tiles), THREADS](
+            search_kernels.add_residuals[(n_blocks, some, tiles), THREADS](
                 rows.codes, axes, drawn.columns, first + lo, state.residual, state.sums, length,
                 search.cells[lo:],
             )  # fmt: skip
         if n:
-            kernels.search[n, THREADS](
+            search_kernels.search[n, THREADS](
                 axes, drawn.columns, first, drawn.restricted, drawn.first, drawn.learners,
                 self.choice, state.sums, search.cells, search.best, search.learner,
             )  # fmt: skip
@@ -325,7 +328,7 @@ def weigh_columns(rows: CardRows, columns: ColumnsOnCard) -> list[Vector]:
 
 
 def up_to_cells(weights: Vector) -> Vector:
-    """As `direct_kernels.add_up_cells`."""
+    """As `search_kernels.add_up_cells`."""
     found = weights.copy()
     if found.shape[1] == 1:
         found[:-1] = np.cumsum(found[:-1], axis=0)

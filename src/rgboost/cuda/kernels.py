@@ -384,6 +384,19 @@ def add_to_cells(codes, features, first_bin, bin_of, n_bins, start, values, scal
             cuda.atomic.add(out, start[k] + low + c, found)
 
 
+@cuda.jit(device=True)
+def edges_below(edges, first, last, x):
+    """How many of the ascending edges first..last are below x."""
+    low, high = first, last
+    while low < high:
+        middle = (low + high) // 2
+        if edges[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low - first
+
+
 @cuda.jit
 def bin_rows(X, categorical, edge_start, edges, others, first_row, codes):
     """Bins of rows as numbers (rows, features), by `rgboost.data.mixed_bins.MixedCuts`: how many
@@ -397,17 +410,10 @@ def bin_rows(X, categorical, edge_start, edges, others, first_row, codes):
         n_values = last - first
         if not categorical[g]:
             n_values += 1
-        low, high = first, last
-        while low < high:
-            middle = (low + high) // 2
-            if edges[middle] < x:
-                low = middle + 1
-            else:
-                high = middle
-        found = low - first
+        found = edges_below(edges, first, last, x)
         if x != x:
             found = n_values
-        elif categorical[g] and (low == last or edges[low] != x):
+        elif categorical[g] and (first + found == last or edges[first + found] != x):
             found = others[g]
         codes[g, first_row + i] = found
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._core.on_card import LIBRARIES, is_on_card, library_of
 from ..data.elsewhere import MatrixElsewhere
 from .card import Card
-from .kernels import grid, in_units
+from .kernels import edges_below, grid, in_units
 from .rows import unit_scale
 
 Vector = NDArray[np.float64]
@@ -175,13 +175,7 @@ def count_levels(X, g, known, weight, scale, sums, new, n_new):
     if i < X.shape[0]:
         x = np.float64(X[i, g])
         if x == x:
-            low, high = 0, known.shape[0]
-            while low < high:
-                middle = (low + high) // 2
-                if known[middle] < x:
-                    low = middle + 1
-                else:
-                    high = middle
+            low = edges_below(known, 0, known.shape[0], x)
             if low < known.shape[0] and known[low] == x:
                 value = np.int64(1)
                 if weight.shape[0] > 0:

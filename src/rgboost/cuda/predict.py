@@ -13,7 +13,7 @@ from .._core.on_card import LIBRARIES
 from ..losses import Exponential, Logistic, Loss, Softmax
 from ..losses.log_link import EXPONENT_MIN, LogLinkLoss
 from .card import Card
-from .kernels import grid
+from .kernels import edges_below, grid
 from .matrix import CardMatrix, given_back
 
 Vector = NDArray[np.float64]
@@ -128,19 +128,6 @@ def score_on_card(model: Any, rows: CardMatrix) -> Any:
         used, lookup = wide.pairs.lookup
         score_cells[blocks](X, *send(used, *lookup, columns(wide.pairs.tables)), out)
     return out
-
-
-@cuda.jit(device=True)
-def edges_below(edges, first, last, x):
-    """How many of the ascending edges first..last are below x."""
-    low, high = first, last
-    while low < high:
-        middle = (low + high) // 2
-        if edges[middle] < x:
-            low = middle + 1
-        else:
-            high = middle
-    return low - first
 
 
 @cuda.jit

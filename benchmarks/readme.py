@@ -1,4 +1,7 @@
-"""Put the speed table into the README: ``python -m benchmarks.readme out/bench/full``."""
+"""Put the speed table into README and docs: ``python -m benchmarks.readme out/bench/full``.
+
+The page of benchmarks has all figures, the README how far ahead we are: it stays short.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +23,36 @@ SHOWN = {
     ("predict-sparse", "sparse"): "rows predicted per second, {data}, 1,000 stumps",
 }
 """Cases and rows of the table, and what is said of them."""
+NOT_IN_README = {("a9a-rates", "t=11, 2"), ("a9a-target", "target")}
 PEERS = ("LightGBM", "XGBoost", "CatBoost", "EBM")
 
 
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "out/bench/full")
     results = json.loads((folder / "results.json").read_text())
-    path = ROOT / "README.md"
+    write(ROOT / "docs/benchmarks.md", section(results))
+    write(ROOT / "README.md", summary(results))
+
+
+def write(path: Path, text: str) -> None:
+    """Between the marks of a file."""
     before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    path.write_text(before + BEGIN + section(results) + END + after, encoding="utf-8")
+    path.write_text(before + BEGIN + text + END + after, encoding="utf-8")
+
+
+def summary(results: dict[str, Any]) -> str:
+    """Our figures, and how far the nearest other library is."""
+    lines = [["", "rgboost", "ahead of the nearest"], ["---"] * 3]
+    for row in rows(results["cases"]):
+        if (row.case, _name(row, results["cases"])) not in NOT_IN_README:
+            line = _line(row, results["cases"])
+            lines += [[line[0], line[1], line[-1]]] if line else []
+    text = (
+        f"{_conditions(results)}: [every figure, and how it is measured](docs/benchmarks.md). "
+        f"`{_make(results)}` measures it on your machine."
+    )
+    return f"\n{_table(lines)}\n\n{_fill(text)}\n\n"
 
 
 def section(results: dict[str, Any]) -> str:
@@ -37,24 +60,41 @@ def section(results: dict[str, Any]) -> str:
     lines = [["", "rgboost", *PEERS, "ahead"], ["---"] * (3 + len(PEERS))]
     for row in rows(results["cases"]):
         lines += [line] if (line := _line(row, results["cases"])) else []
-    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    machine, versions = results["machine"], results["versions"]
+    versions = results["versions"]
     named = {"LightGBM": "lightgbm", "XGBoost": "xgboost-cpu", "CatBoost": "catboost"}
     packages = [f"{peer} {versions[name]}" for peer, name in named.items() if name in versions]
     packages += [f"interpret {versions['interpret-core']}"] * ("interpret-core" in versions)
-    make = "make bench" if results["set"] == "short" else "make bench SET=full"
     text = (
-        f"`{make}` measures it on your machine, and `python -m benchmarks.readme "
+        f"`{_make(results)}` measures it on your machine, and `python -m benchmarks.readme "
         f"out/bench/{results['set']}` writes it here: stumps in every library, the same rows, bins "
         "and threads, best of three; ~ scaled from fewer stumps, * one run, ! other processes were "
-        f"running. {machine['processor']}, {results['threads']} threads; {', '.join(packages)}."
+        f"running. {_conditions(results)}; {', '.join(packages)}."
     )
-    return f"\n{table}\n\n{textwrap.fill(text, 100, break_on_hyphens=False)}\n\n"
+    return f"\n{_table(lines)}\n\n{_fill(text)}\n\n"
+
+
+def _make(results: dict[str, Any]) -> str:
+    return "make bench" if results["set"] == "short" else "make bench SET=full"
+
+
+def _conditions(results: dict[str, Any]) -> str:
+    return f"{results['machine']['processor']}, {results['threads']} threads"
+
+
+def _table(lines: list[list[str]]) -> str:
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _fill(text: str) -> str:
+    return textwrap.fill(text, 100, break_on_hyphens=False)
+
+
+def _name(row: Row, cases: dict[str, Any]) -> str:
+    return str(next(f["row"] for f in cases[row.case]["figures"] if f["what"] == row.what))
 
 
 def _line(row: Row, cases: dict[str, Any]) -> list[str] | None:
-    name = next(f["row"] for f in cases[row.case]["figures"] if f["what"] == row.what)
-    text = SHOWN.get((row.case, name))
+    text = SHOWN.get((row.case, _name(row, cases)))
     if text is None:
         return None
     cells = [show(row.figures.get(who), row.unit) for who in ("rgboost", *PEERS)]

@@ -33,7 +33,7 @@ LAYERS = {
     "data/readers": """errors table compressed csv_file libsvm_faults libsvm_file parquet_file
         read""",
     "decisions": "scorecard reasons counterfactual",
-    "editing": "document terms operations whole apply editor",
+    "editing": "document terms operations whole apply edits editor",
     "engines": "problem curvature base direct leaves gram quadratic",
     "engines/direct": """equal_rows line_search step_length leaf_search newton_leaves loop
         few_rows_loop python_loss softmax_step softmax_loop outputs runs""",
@@ -50,7 +50,7 @@ LAYERS = {
     "export": """terms extract document rebuild tables sources codes onnx_model sql
         methods""",
     "export/sql": "words cells steps answers query",
-    "explain": """scale band frames heat_map pictures shape_function pair_function
+    "explain": """scale band frames heat_map pictures shape_function pair_axis pair_function
         global_explanation
         local_explanation trees page""",
     "explain/page": "write data",
@@ -89,6 +89,7 @@ EXCEPTIONS = {
     "explain/pictures imports explain/global_explanation": "for types only",
     "explain/pictures imports explain/local_explanation": "for types only",
     "explain/pictures imports explain/shape_function": "for types only",
+    "explain/heat_map imports explain/pair_axis": "for types only",
     "explain/heat_map imports explain/pair_function": "for types only",
     "cuda/card imports cuda/kernels": "when memory is cleared, which a kernel does",
 }

@@ -185,7 +185,20 @@ OF_SCIKIT_LEARN = {"get_params", "get_metadata_routing"} | {
 }
 
 
-@pytest.mark.parametrize("found", list(public()))
+def methods():
+    """Of what explains, edits and decides."""
+    for module, name in listed():
+        found = getattr(importlib.import_module(module), name)
+        if module in ("rgboost.decisions", "rgboost.editing", "rgboost.explain"):
+            yield from (
+                pytest.param(getattr(found, method), id=f"{name}.{method}")
+                for method in (dir(found) if isinstance(found, type) else ())
+                if method[0] != "_" and inspect.isroutine(getattr(found, method))
+                if method not in dir(tuple)  # of named ones
+            )
+
+
+@pytest.mark.parametrize("found", [*public(), *methods()])
 def test_everything_public_has_an_example(found):
     text = inspect.getdoc(found)
     assert re.search("^Examples\n-{8}$", text, flags=re.MULTILINE)
@@ -201,7 +214,7 @@ def makers():
             yield pytest.param(found.from_estimator, id=f"{name}.from_estimator")
 
 
-@pytest.mark.parametrize("found", [*public(), *makers()])
+@pytest.mark.parametrize("found", [*public(), *makers(), *methods()])
 def test_everything_public_has_its_arguments_explained(found):
     """In a section of parameters; fields of results are attributes."""
     text = inspect.getdoc(found)

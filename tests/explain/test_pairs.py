@@ -10,7 +10,7 @@ import scipy.sparse
 
 from rgboost import RGBMClassifier, RGBMRegressor
 from rgboost.explain import PairFunction
-from rgboost.explain.pair_function import told_apart
+from rgboost.explain.pair_axis import told_apart
 
 from ..pairs import add_pairs
 

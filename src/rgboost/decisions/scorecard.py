@@ -93,25 +93,130 @@ class Scorecard:
     _rounded: GlobalExplanation
 
     def score(self, X: Any) -> NDArray[np.int64]:
-        """The points of every row, whole numbers."""
+        """The points of every row.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``predict``.
+
+        Returns
+        -------
+        array (rows,)
+            Whole numbers.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+        >>> model = RGBMClassifier(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> card = model.to_scorecard(pdo=20, odds=50, points=600)
+        >>> card.score(X)
+        array([306, 358, 615, 673])
+        """
         found = LocalExplanation.of(self._rounded, self._model._check_rows(X)).score()
         return np.rint(found).astype(np.int64)
 
     def exact_score(self, X: Any) -> Vector:
-        """The same before points were rounded: the score of the model on the scale of points."""
+        """Points before they were rounded: the score of the model on the scale of points.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``predict``.
+
+        Returns
+        -------
+        array (rows,)
+            Points.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+        >>> model = RGBMClassifier(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> card = model.to_scorecard(pdo=20, odds=50, points=600)
+        >>> card.exact_score(X).round(1)
+        array([306.1, 358.8, 614.9, 673.6])
+        """
         return LocalExplanation.of(self._exact, self._model._check_rows(X)).score()
 
     def predict_proba(self, X: Any) -> Vector:
-        """The probability of ``label`` that the points stand for."""
+        """The probability of ``label`` that the points stand for.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``predict``.
+
+        Returns
+        -------
+        array (rows,)
+            Probabilities.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+        >>> model = RGBMClassifier(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> card = model.to_scorecard(pdo=20, odds=50, points=600)
+        >>> card.predict_proba(X).round(3)
+        array([0.002, 0.011, 0.988, 0.998])
+        """
         return self.probability(self.score(X))
 
     def probability(self, points: Any) -> Vector:
-        """The probability of ``label`` that these points stand for."""
+        """The probability of ``label`` that these points stand for.
+
+        Parameters
+        ----------
+        points
+            One number, or many.
+
+        Returns
+        -------
+        array
+            A probability for each of them.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+        >>> model = RGBMClassifier(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> card = model.to_scorecard(pdo=20, odds=50, points=600)
+        >>> card.probability([600, 620]).round(3)  # odds of 50 to 1, and of 100 to 1
+        array([0.98, 0.99])
+        """
         steps = (np.asarray(points, np.float64) - self.points) * (math.log(2.0) / self.pdo)
         return 1.0 / (1.0 + np.exp(-(steps + math.log(self.odds))))
 
     def rounding(self, X: Any, y: Any = None, sample_weight: Any = None) -> Rounding:
-        """What rounding does to these rows."""
+        """What rounding does to these rows.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``predict``.
+        y
+            Their labels, for the losses; None leaves these out.
+        sample_weight
+            Weights of the rows.
+
+        Returns
+        -------
+        Rounding
+            The largest and the mean difference in points, and both losses.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+        >>> model = RGBMClassifier(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> card = model.to_scorecard(pdo=20, odds=50, points=600)
+        >>> found = card.rounding(X, y)
+        >>> round(found.most, 2), round(found.mean, 2)
+        (0.83, 0.41)
+        """
         exact, rounded = self.exact_score(X), self.score(X)
         off = np.abs(exact - rounded)
         most, mean = float(off.max()), float(np.average(off, weights=sample_weight))
@@ -138,7 +243,22 @@ class Scorecard:
         return labels
 
     def to_frame(self) -> Any:
-        """The table as a pandas data frame."""
+        """The table as a pandas data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each bin, with the columns of `Entry`.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+        >>> model = RGBMClassifier(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> card = model.to_scorecard(pdo=20, odds=50, points=600)
+        >>> list(card.to_frame().columns)
+        ['term', 'bin', 'points', 'exact', 'weight']
+        """
         import pandas as pd
 
         return pd.DataFrame(self.entries, columns=list(Entry._fields))

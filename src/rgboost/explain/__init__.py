@@ -4,7 +4,8 @@ approximate."""
 from .band import Band, Deviation
 from .global_explanation import GlobalExplanation
 from .local_explanation import LocalExplanation
-from .pair_function import PairAxis, PairFunction
+from .pair_axis import PairAxis
+from .pair_function import PairFunction
 from .scale import Scale
 from .shape_function import ShapeFunction
 

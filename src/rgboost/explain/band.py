@@ -54,7 +54,26 @@ class Deviation:
     values: Any
 
     def band(self, values: Any, level: float | None = None) -> Band:
-        """Around these values: one standard deviation of runs, an interval of bags."""
+        """Ends around some values: one standard deviation of runs, an interval of bags.
+
+        Parameters
+        ----------
+        values
+            Of the function; of a curve that for missing values last.
+        level
+            Of the interval, 0.9 by default; bags alone have one.
+
+        Returns
+        -------
+        Band
+            ``low``, ``high`` and ``text``.
+
+        Examples
+        --------
+        >>> from rgboost.explain import Deviation
+        >>> Deviation("runs", 5, [0.5, 1.0]).band([10.0, 20.0]).low.tolist()
+        [9.5, 19.0]
+        """
         if self.of == "runs":
             if level is not None:
                 raise ValueError(

@@ -65,7 +65,30 @@ class GlobalExplanation:
         scale: Scale = SCORE,
         bands: Bands | None = None,
     ) -> GlobalExplanation:
-        """From the tables of a fitted model; ``labels[g]`` are those of feature g's categories."""
+        """From the tables of a fitted model; ``explain_global`` of the estimators calls it.
+
+        Parameters
+        ----------
+        model, coverage
+            The tables, and the training rows on them.
+        names
+            Names of all features.
+        labels
+            ``labels[g]`` are those of feature g's categories.
+        classes, scale
+            The classes, and what the score is.
+        bands
+            How far runs or bags are apart.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> found = model.explain_global()  # rather than by hand
+        >>> found.names[0], float(found.total_weight)
+        ('x0', 4.0)
+        """
         if coverage is None:
             why = getattr(model, "no_functions", f"this one is of {type(model).__name__}.")
             raise TypeError(f"Only models of stumps have shape functions; {why}")
@@ -137,30 +160,118 @@ class GlobalExplanation:
         return spread / total if total > 0 else spread
 
     def by_importance(self) -> list[ShapeFunction]:
-        """The functions of one feature, the most important one first; ties in the order of the
-        features."""
+        """The functions of one feature, the most important one first.
+
+        Ties are in the order of the features.
+
+        Returns
+        -------
+        list of ShapeFunction
+            The functions.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> model.explain_global().by_importance()
+        [ShapeFunction('x0', 4 steps, from -1.75 to 2.25)]
+        """
         return sorted(self.functions, key=lambda shape: -shape.spread)
 
     def terms_by_importance(self) -> list[Term]:
-        """Functions and pairs, the most important one first; ties in the order of `terms`."""
+        """Functions and pairs, the most important one first; ties in the order of `terms`.
+
+        Returns
+        -------
+        list of ShapeFunction and PairFunction
+            The terms.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rgboost import RGBMRegressor
+        >>> X = np.random.default_rng(0).integers(0, 2, (200, 2)).astype(float)
+        >>> y = X[:, 0] * X[:, 1]
+        >>> model = RGBMRegressor(interactions=[(0, 1)], early_stopping=True).fit(X, y)
+        >>> explanation = model.explain_global()
+        >>> len(explanation.terms_by_importance()) == len(explanation.terms)
+        True
+        """
         return sorted(self.terms, key=lambda term: -term.spread)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """The functions of one feature as one data frame of ``"pandas"``, ``"polars"`` or
-        ``"pyarrow"``, one below the other; see `ShapeFunction.to_frame`. Pairs have frames of their
-        own: `PairFunction.to_frame`."""
+        """The functions of one feature as one data frame, one below the other.
+
+        Columns are those of `ShapeFunction.to_frame`. Pairs have frames of their own:
+        `PairFunction.to_frame`.
+
+        Parameters
+        ----------
+        backend
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+
+        Returns
+        -------
+        data frame
+            A row for each step or category.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> model.explain_global().to_frame()["weight"].tolist()  # missing values last
+        [1.0, 1.0, 1.0, 1.0, 0.0]
+        """
         none = self[0].to_columns()
         tables = [shape.to_columns() for shape in self.functions]
         found = {name: [v for table in tables for v in table[name]] for name in none}
         return make_frame(found, backend)
 
     def together(self, first: str | int, second: str | int) -> PairFunction:
-        """What two features say in all: their pair with both of their curves added."""
+        """What two features say in all: their pair with both of their curves added.
+
+        Parameters
+        ----------
+        first, second
+            Names or indices of the features.
+
+        Returns
+        -------
+        PairFunction
+            The sum, with ``whole`` True.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rgboost import RGBMRegressor
+        >>> X = np.random.default_rng(0).integers(0, 2, (200, 2)).astype(float)
+        >>> y = X[:, 0] * X[:, 1]
+        >>> model = RGBMRegressor(interactions=[(0, 1)], early_stopping=True).fit(X, y)
+        >>> explanation = model.explain_global()
+        >>> explanation.together(0, 1).whole
+        True
+        """
         pair = self[first, second]
         return pair.with_curves(*(self[g] for g in pair.features))
 
     def centered(self) -> GlobalExplanation:
-        """The same model with functions of mean zero; their means go to the intercept."""
+        """The same model with functions of mean zero; their means go to the intercept.
+
+        Returns
+        -------
+        GlobalExplanation
+            The model, whose intercept is the mean score.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> round(float(model.explain_global().centered().intercept), 2)
+        1.75
+        """
         means: Any = sum(term.mean for term in self.terms)
         return replace(
             self,
@@ -181,7 +292,27 @@ class GlobalExplanation:
         return row_of(*global_pictures(self))
 
     def of_class(self, label: Any) -> GlobalExplanation:
-        """The model of a class's score, by its label; of the first of two, with signs turned."""
+        """The model of a class's score; of the first of two, with signs turned.
+
+        Parameters
+        ----------
+        label
+            One of the classes.
+
+        Returns
+        -------
+        GlobalExplanation
+            The model of one score.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+        >>> model = RGBMClassifier(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> explanation = model.explain_global()
+        >>> str(explanation.of_class("no").scale)
+        'log-odds of class no'
+        """
         scale, take = self.scale.choose(label, self.classes)
         return replace(
             self,

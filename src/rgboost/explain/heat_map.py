@@ -10,7 +10,8 @@ from .._core.one_line import shortened
 from .._core.svg import LINE, SECOND, Panel, number
 
 if TYPE_CHECKING:
-    from .pair_function import PairAxis, PairFunction
+    from .pair_axis import PairAxis
+    from .pair_function import PairFunction
 
 _STEPS = 40
 """Numbers are drawn at so many places."""

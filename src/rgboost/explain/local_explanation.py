@@ -16,7 +16,7 @@ from ..data.mixed_bins import OTHERS
 from ..data.sparse_columns import take_columns
 from .frames import make_frame
 from .global_explanation import GlobalExplanation
-from .pair_function import PairAxis
+from .pair_axis import PairAxis
 from .pictures import in_words, local_pictures
 from .scale import SCORE, Scale
 from .shape_function import ShapeFunction
@@ -82,7 +82,23 @@ class LocalExplanation:
 
     @classmethod
     def of(cls, explanation: GlobalExplanation, X: Any) -> LocalExplanation:
-        """The values of functions and pairs at checked rows."""
+        """The values of functions and pairs at rows; ``explain_local`` of the estimators calls it.
+
+        Parameters
+        ----------
+        explanation
+            Of the model.
+        X
+            Rows that were checked.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> model.explain_local(X)  # rather than by hand
+        LocalExplanation(4 rows, 1 used features, intercept=1.75)
+        """
         terms = explanation.terms
         axes: dict[int, Axis] = {shape.feature: shape for shape in explanation.functions}
         for pair in explanation.pairs:  # maybe of features that have no curve
@@ -123,7 +139,22 @@ class LocalExplanation:
         return row_of(*local_pictures(self))
 
     def score(self) -> NDArray[np.float64]:
-        """The raw score of every row, added from left to right."""
+        """The raw score of every row: intercept and contributions, added from left to right.
+
+        Returns
+        -------
+        array (rows,) or (rows, classes)
+            Scores.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> local = model.explain_local(X)
+        >>> bool((local.score() == model.predict(X)).all())
+        True
+        """
         score = np.tile(np.asarray(self.intercept, np.float64), (len(self.values), 1))
         score = score if self.contributions.ndim == 3 else score[:, 0]
         for k in range(self.contributions.shape[1]):
@@ -131,7 +162,22 @@ class LocalExplanation:
         return score
 
     def centered(self) -> LocalExplanation:
-        """Contributions less their means, which go to the intercept: the mean raw score."""
+        """Contributions less their means, which go to the intercept: the mean raw score.
+
+        Returns
+        -------
+        LocalExplanation
+            The same scores.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> local = model.explain_local(X)
+        >>> local.centered().contributions[:, 0].round(2)
+        array([-1.75,  0.25, -0.75,  2.25])
+        """
         means = self.means.sum(axis=0)
         return replace(
             self,
@@ -141,8 +187,27 @@ class LocalExplanation:
         )
 
     def of_class(self, label: Any) -> LocalExplanation:
-        """The explanation of a class's score, by its label; of the first of two, with signs
-        turned."""
+        """The explanation of a class's score; of the first of two, with signs turned.
+
+        Parameters
+        ----------
+        label
+            One of the classes.
+
+        Returns
+        -------
+        LocalExplanation
+            The explanation of one score.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+        >>> model = RGBMClassifier(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> local = model.explain_local(X)
+        >>> bool((local.of_class("no").score() == -local.score()).all())
+        True
+        """
         scale, take = self.scale.choose(label, self.classes)
         return replace(
             self,
@@ -154,8 +219,24 @@ class LocalExplanation:
         )
 
     def shown_values(self) -> NDArray[np.object_]:
-        """The values of every term (rows, terms): with labels for the numbers of categories, and
-        None where one is missing; of a pair the tuple of both."""
+        """The values of every term, for people.
+
+        Categories have their labels, missing values are None, and a pair has the tuple of both.
+
+        Returns
+        -------
+        array (rows, terms) of objects
+            The values.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> local = model.explain_local(X)
+        >>> local.shown_values()[:, 0].tolist()
+        [0.0, 1.0, 2.0, 3.0]
+        """
         columns = [self._shown(k) for k in range(len(self.features))]
         shown = np.empty((len(self.values), len(self.terms)), object)
         for k, places in enumerate(self.terms):
@@ -174,9 +255,30 @@ class LocalExplanation:
         return [None if v != v else labels.get(v, others) for v in x.tolist()]
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """A data frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"`` with a column for every term,
-        after the ``intercept``: the sum of a row is its score. With several classes there is a row
-        for each of them, and the columns ``row`` and ``class`` come first."""
+        """A data frame with the ``intercept`` and a column for every term.
+
+        The sum of a row is its score. With several classes there is a row for each of them, and the
+        columns ``row`` and ``class`` come first.
+
+        Parameters
+        ----------
+        backend
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+
+        Returns
+        -------
+        data frame
+            The contributions.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> local = model.explain_local(X)
+        >>> local.to_frame().round(2).iloc[0].to_dict()
+        {'intercept': 1.75, 'x0': -1.75}
+        """
         n = len(self.contributions)
         found: dict[str, Any] = {}
         if self.classes is not None:
@@ -190,7 +292,7 @@ class LocalExplanation:
         return make_frame(found, backend)
 
     def to_shap(self) -> Any:
-        """A `shap.Explanation`, for the plots of the shap package.
+        """A `shap.Explanation`, for the plots of the package shap (``pip install shap``).
 
         Its values are the SHAP values with the training rows as background, which for an additive
         model are the centered contributions, exactly; its base value is the mean raw score. With
@@ -198,6 +300,21 @@ class LocalExplanation:
         ``output_names`` are the labels of the classes, or what the one score is. A pair has a
         column of its own (SHAP would halve it between its features); its data are NaN, and both
         values in words in ``display_data``.
+
+        Returns
+        -------
+        shap.Explanation
+            The values.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> local = model.explain_local(X)
+        >>> local.to_shap()  # doctest: +SKIP
+        >>> local.centered().contributions.shape  # of its values
+        (4, 1)
         """
         try:
             from shap import Explanation

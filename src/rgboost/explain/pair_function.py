@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core.one_line import shortened
-from .._core.svg import number, row_of
-from ..model.pair_tables import PairTables, find_bins, weighted_spread
+from .._core.svg import row_of
+from ..model.pair_tables import PairTables, weighted_spread
 from .band import Band, Deviation
 from .frames import bins_of, make_frame, repeated, with_classes
 from .heat_map import heat_maps
+from .pair_axis import PairAxis, mean_in_bins
 from .scale import SCORE, Scale
-from .shape_function import ShapeFunction, labels_of, plot_range
+from .shape_function import ShapeFunction, labels_of
 
 Vector = NDArray[np.float64]
 
@@ -25,84 +25,6 @@ SLICES_MOST = 5
 
 COLOURED = 0.99
 """The share of the training rows whose values are told apart by colours."""
-
-
-@dataclass(frozen=True)
-class PairAxis:
-    """One of the two features of a pair: bins for its values, then one for missing values.
-
-    Attributes
-    ----------
-    feature, name
-        Index and name of the feature.
-    cuts
-        The thresholds between its bins; none if it is categorical.
-    weights
-        The weight of the training rows in each bin, that of missing values last.
-    density_edges, density
-        Where the training rows lie, finer; see `ShapeFunction`.
-    categories, codes
-        Labels and numbers of its categories, or None.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from rgboost import RGBMRegressor
-    >>> X = pd.DataFrame(np.random.default_rng(0).normal(size=(500, 2)), columns=["a", "b"])
-    >>> model = RGBMRegressor(interactions=[("a", "b")], random_state=0).fit(X, X.a * X.b)
-    >>> pair = model.explain_global()["a", "b"]
-    >>> first, second = pair.axes
-    >>> first.name, bool((np.diff(first.cuts) > 0).all())
-    ('a', True)
-    """
-
-    feature: int
-    name: str
-    cuts: Vector
-    weights: Vector
-    density_edges: Vector
-    density: Vector
-    categories: NDArray | None = None
-    codes: Vector | None = None
-
-    @property
-    def has_missing(self) -> bool:
-        """Whether training rows lacked a value."""
-        return bool(self.weights[-1] > 0)
-
-    @property
-    def plot_range(self) -> tuple[float, float]:
-        """An interval that holds the values, for a picture."""
-        return plot_range(self.density_edges)
-
-    def bins(self, x: Any) -> NDArray[np.int64]:
-        """The bins of some values; categories by their numbers (``codes``)."""
-        edges = self.cuts if self.codes is None else self.codes
-        return find_bins(np.asarray(x, np.float64), edges, self.codes is not None)
-
-    def texts(self) -> list[str]:
-        """The bins in words."""
-        if self.categories is not None:
-            return [*(str(label) for label in self.categories.tolist()), "missing"]
-        at = told_apart(self.cuts)
-        if not at:
-            return ["any", "missing"]
-        inner = [f"{a} to {b}" for a, b in pairwise(at)]
-        return [f"up to {at[0]}", *inner, f"above {at[-1]}", "missing"]
-
-    def typical_bins(self, most: int) -> list[int]:
-        """At most so many bins, in their order: of numbers those at evenly spaced shares of the
-        rows, of categories the heaviest; and that of missing values if there were any."""
-        own = self.weights[:-1]
-        if self.categories is not None:
-            heavy = np.argsort(-own, kind="stable")[:most]
-            found = sorted(int(k) for k in heavy if own[k] > 0)
-        else:
-            shares = (np.arange(most) + 0.5) / most * own.sum()
-            found = np.unique(np.searchsorted(np.cumsum(own), shares)).tolist()
-            found = [k for k in found if k < len(own) and own[k] > 0]
-        return [*found, len(own)] if self.has_missing else found
 
 
 class Slice(NamedTuple):
@@ -216,22 +138,109 @@ class PairFunction:
         return near_rows(self.weights, *(axis.categories is None for axis in self.axes))
 
     def at(self, x_g: Any, x_h: Any) -> Vector:
-        """The function at some values of both features; categories by their numbers."""
+        """The function at some values of both features.
+
+        Parameters
+        ----------
+        x_g, x_h
+            Values of the first and of the second; of categories their numbers.
+
+        Returns
+        -------
+        array
+            What the pair adds there.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rgboost import RGBMRegressor
+        >>> X = np.random.default_rng(0).integers(0, 2, (200, 2)).astype(float)
+        >>> y = X[:, 0] * X[:, 1]
+        >>> model = RGBMRegressor(interactions=[(0, 1)], early_stopping=True).fit(X, y)
+        >>> explanation = model.explain_global()
+        >>> pair = explanation[0, 1]
+        >>> pair.at([0.0, 1.0], [0.0, 1.0]).shape
+        (2,)
+        """
         return self.values[self.axes[0].bins(x_g), self.axes[1].bins(x_h)]
 
     def centered(self) -> PairFunction:
-        """The function less its mean."""
+        """The function less its mean.
+
+        Returns
+        -------
+        PairFunction
+            A function of mean zero.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rgboost import RGBMRegressor
+        >>> X = np.random.default_rng(0).integers(0, 2, (200, 2)).astype(float)
+        >>> y = X[:, 0] * X[:, 1]
+        >>> model = RGBMRegressor(interactions=[(0, 1)], early_stopping=True).fit(X, y)
+        >>> explanation = model.explain_global()
+        >>> pair = explanation[0, 1]
+        >>> abs(pair.centered().mean) < 1e-12
+        True
+        """
         return replace(self, values=self.values - self.mean)
 
     def with_curves(self, first: ShapeFunction, second: ShapeFunction) -> PairFunction:
-        """What both features say in all: the pair and the curves of both, each less its mean. Where
-        a curve has several steps within a bin, its mean over the rows there is taken."""
+        """What both features say in all: the pair and the curves of both, each less its mean.
+
+        Where a curve has several steps within a bin, its mean over the rows there is taken.
+
+        Parameters
+        ----------
+        first, second
+            The curves, in the order of ``names``.
+
+        Returns
+        -------
+        PairFunction
+            The sum, with ``whole`` True.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rgboost import RGBMRegressor
+        >>> X = np.random.default_rng(0).integers(0, 2, (200, 2)).astype(float)
+        >>> y = X[:, 0] * X[:, 1]
+        >>> model = RGBMRegressor(interactions=[(0, 1)], early_stopping=True).fit(X, y)
+        >>> explanation = model.explain_global()
+        >>> pair = explanation[0, 1]
+        >>> pair.with_curves(explanation[0], explanation[1]).whole
+        True
+        """
         added = [mean_in_bins(c, a) for c, a in zip((first, second), self.axes, strict=True)]
         values = self.values + added[0][:, None] + added[1][None]
         return replace(self, values=values, whole=True, deviation=None)
 
     def of_class(self, label: Any) -> PairFunction:
-        """The function of a class, by its label; of the first of two, with its sign turned."""
+        """The function of a class; of the first of two, with its sign turned.
+
+        Parameters
+        ----------
+        label
+            One of the classes.
+
+        Returns
+        -------
+        PairFunction
+            The function of one score.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rgboost import RGBMClassifier
+        >>> X = np.random.default_rng(0).integers(0, 2, (200, 2)).astype(float)
+        >>> y = X[:, 0] != X[:, 1]
+        >>> model = RGBMClassifier(interactions=[(0, 1)], early_stopping=True).fit(X, y)
+        >>> pair = model.explain_global()[0, 1]
+        >>> bool((pair.of_class(False).values == -pair.values).all())
+        True
+        """
         scale, take = self.scale.choose(label, self.classes)
         deviation = self.deviation
         if deviation is not None:
@@ -240,10 +249,34 @@ class PairFunction:
         return replace(self, values=values, classes=None, scale=scale, deviation=deviation)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """A data frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"`` with a row for every cell (of
-        several classes one for each): the ``term``, the bin of the first and of the second feature
-        (``first_from``, ``first_to``, ``first_category``, ``first_missing``, ...), the ``weight``
-        of the training rows and the ``value``."""
+        """A data frame with a row for every cell; of several classes one for each.
+
+        It has the ``term``, the bin of the first and of the second feature (``first_from``,
+        ``first_to``, ``first_category``, ``first_missing``, ...), the ``weight`` of the training
+        rows and the ``value``.
+
+        Parameters
+        ----------
+        backend
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+
+        Returns
+        -------
+        data frame
+            The function.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rgboost import RGBMRegressor
+        >>> X = np.random.default_rng(0).integers(0, 2, (200, 2)).astype(float)
+        >>> y = X[:, 0] * X[:, 1]
+        >>> model = RGBMRegressor(interactions=[(0, 1)], early_stopping=True).fit(X, y)
+        >>> explanation = model.explain_global()
+        >>> pair = explanation[0, 1]
+        >>> len(pair.to_frame()) == pair.values.size
+        True
+        """
         first, second = self.axes
         size = self.weights.shape
         cells: dict[str, list[Any]] = {
@@ -256,7 +289,30 @@ class PairFunction:
         return make_frame(with_classes(cells, self.values, classes), backend)
 
     def place(self, along: int | str) -> int:
-        """0 for the first feature, 1 for the second; by its name, or by that number."""
+        """Which of the two features it is.
+
+        Parameters
+        ----------
+        along
+            Its name, or 0 or 1.
+
+        Returns
+        -------
+        int
+            0 for the first feature, 1 for the second.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rgboost import RGBMRegressor
+        >>> X = np.random.default_rng(0).integers(0, 2, (200, 2)).astype(float)
+        >>> y = X[:, 0] * X[:, 1]
+        >>> model = RGBMRegressor(interactions=[(0, 1)], early_stopping=True).fit(X, y)
+        >>> explanation = model.explain_global()
+        >>> pair = explanation[0, 1]
+        >>> pair.place("x1")
+        1
+        """
         if along in self.names:
             return self.names.index(str(along))
         if along not in (0, 1):
@@ -264,10 +320,32 @@ class PairFunction:
         return int(along)
 
     def slices(self, along: int | str = 0, most: int = SLICES_MOST) -> list[Slice]:
-        """Functions of one feature, for at most ``most`` values of the other (and for missing
-        ones, if there were any).
+        """Functions of one feature, where the other is in one bin.
 
-        ``along`` is the feature that they are functions of: 0 or 1, or its name.
+        Parameters
+        ----------
+        along
+            The feature that they are functions of: 0 or 1, or its name.
+        most
+            For how many values of the other at most; one more for missing
+            values, if there were any.
+
+        Returns
+        -------
+        list of Slice
+            Each with its ``label`` and its ``function``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rgboost import RGBMRegressor
+        >>> X = np.random.default_rng(0).integers(0, 2, (200, 2)).astype(float)
+        >>> y = X[:, 0] * X[:, 1]
+        >>> model = RGBMRegressor(interactions=[(0, 1)], early_stopping=True).fit(X, y)
+        >>> explanation = model.explain_global()
+        >>> pair = explanation[0, 1]
+        >>> [one.label for one in pair.slices("x0")]
+        ['up to 0.5', 'above 0.5']
         """
         k = self.place(along)
         values, weights = np.moveaxis(self.values, k, 0), np.moveaxis(self.weights, k, 0)
@@ -295,7 +373,30 @@ class PairFunction:
         )
 
     def pictures(self, importance: float | None = None) -> list[str]:
-        """A heat map; of several classes, one for each."""
+        """Small heat maps for a page or a notebook; of several classes, one for each.
+
+        Parameters
+        ----------
+        importance
+            A number to write beside the name, or None.
+
+        Returns
+        -------
+        list of str
+            SVG.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rgboost import RGBMRegressor
+        >>> X = np.random.default_rng(0).integers(0, 2, (200, 2)).astype(float)
+        >>> y = X[:, 0] * X[:, 1]
+        >>> model = RGBMRegressor(interactions=[(0, 1)], early_stopping=True).fit(X, y)
+        >>> explanation = model.explain_global()
+        >>> pair = explanation[0, 1]
+        >>> len(pair.pictures())
+        1
+        """
         return heat_maps(self, importance)
 
     def _repr_html_(self) -> str:
@@ -315,31 +416,6 @@ def near_rows(weights: NDArray[np.float64], *of_numbers: bool) -> NDArray[np.boo
             values[1:] |= left
             values[:-1] |= right
     return near
-
-
-def told_apart(cuts: Vector) -> list[str]:
-    """Cuts in as many digits as tell neighbours apart, four at least."""
-    found = [number(cut) for cut in cuts]
-    for digits in range(5, 18):
-        if all(a != b for a, b in pairwise(found)):
-            break
-        found = [f"{cut:.{digits}g}" for cut in cuts]
-    return found
-
-
-def mean_in_bins(curve: ShapeFunction, axis: PairAxis) -> Vector:
-    """A curve less its mean, in the bins of an axis; that of missing values last."""
-    curve = curve.centered()
-    missing = np.asarray(curve.missing)[None]
-    if axis.codes is not None:
-        return np.concatenate([curve.at(axis.codes), missing])
-    ends = np.append(np.union1d(axis.cuts, curve.cuts), np.inf)  # of parts within bin and step
-    inside, step = np.searchsorted(axis.cuts, ends), np.searchsorted(curve.cuts, ends)
-    share = np.maximum(curve.weights, 1e-300)[step] / np.bincount(step)[step]
-    parts = np.zeros((len(axis.cuts) + 1, len(ends)))
-    parts[inside, np.arange(len(ends))] = share
-    parts /= parts.sum(axis=1, keepdims=True)
-    return np.concatenate([parts @ curve.values[step], missing])
 
 
 def pair_functions(

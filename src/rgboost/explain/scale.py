@@ -42,7 +42,28 @@ class Scale:
 
     @classmethod
     def of(cls, loss: Loss, classes: NDArray | None) -> Scale:
-        """That of the scores of a fitted model; ``classes`` is None of a regression."""
+        """That of the scores of a fitted model.
+
+        Parameters
+        ----------
+        loss
+            The loss that was fitted.
+        classes
+            The labels of its classes, None of a regression.
+
+        Returns
+        -------
+        Scale
+            The scale.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rgboost.explain import Scale
+        >>> from rgboost.losses import Logistic
+        >>> str(Scale.of(Logistic(), np.array(["no", "yes"])))
+        'log-odds of class yes'
+        """
         if classes is None or len(classes) > 2:
             return cls(loss.score_name)
         other, label = classes.tolist()
@@ -56,8 +77,27 @@ class Scale:
     ) -> tuple[Scale, Callable[[Any], NDArray[np.float64]]]:
         """The scale of a class's own score, and what takes it from an array of scores.
 
-        Of more than two ``classes`` the last axis of the array has them all; of two, the score of
-        the one is that of the other with its sign turned.
+        Of more than two classes the last axis of the array has them all; of two, the score of the
+        one is that of the other with its sign turned.
+
+        Parameters
+        ----------
+        label
+            One of the classes.
+        classes
+            The labels of more than two classes, or None.
+
+        Returns
+        -------
+        tuple
+            The scale, and a function of scores.
+
+        Examples
+        --------
+        >>> from rgboost.explain import Scale
+        >>> scale, take = Scale("log-odds", label="yes", other="no").choose("no", None)
+        >>> str(scale), take([2.0]).tolist()
+        ('log-odds of class no', [-2.0])
         """
         pair = [] if self.other is None else [self.other, self.label]
         known = pair if classes is None else classes.tolist()

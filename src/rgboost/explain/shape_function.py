@@ -120,7 +120,27 @@ class ShapeFunction:
         return None if self.deviation is None else self.deviation.band(self._with_missing()[0])
 
     def interval(self, level: float = LEVEL) -> Band:
-        """The interval of a model with ``bags``, bin by bin, of the function less its mean."""
+        """The interval of a model with ``bags``, bin by bin, of the function less its mean.
+
+        Parameters
+        ----------
+        level
+            The nominal share of intervals that hold the true value.
+
+        Returns
+        -------
+        Band
+            ``low``, ``high`` and ``text``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RGBMRegressor(max_iter=50, bags=5, interactions=0, random_state=0).fit(X, y)
+        >>> model.explain_global()["bmi"].interval(0.9).text
+        '90 % interval (nominal) from 5 bags'
+        """
         if self.deviation is None:
             raise ValueError(f"there are no bags of {self.name}; fit with bags=20, say.")
         return self.deviation.band(self._with_missing()[0], level)
@@ -131,18 +151,73 @@ class ShapeFunction:
         return plot_range(self.density_edges)
 
     def at(self, x: Any) -> NDArray[np.float64]:
-        """The function at some values of the feature; categories by their numbers (``codes``)."""
+        """The function at some values of the feature.
+
+        Parameters
+        ----------
+        x
+            Values; of categories their numbers (``codes``).
+
+        Returns
+        -------
+        array
+            What the function adds there.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> curve = model.explain_global()[0]
+        >>> curve.at([0.2, 3.5]).round(2)
+        array([-1.75,  2.25])
+        """
         values, _ = self._with_missing()
         by_set = self.codes is not None
         edges = self.cuts if self.codes is None else self.codes
         return values[find_bins(np.asarray(x, np.float64), edges, by_set)]
 
     def centered(self) -> ShapeFunction:
-        """The function less its mean."""
+        """The function less its mean.
+
+        Returns
+        -------
+        ShapeFunction
+            A function of mean zero.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> curve = model.explain_global()[0]
+        >>> abs(curve.centered().mean) < 1e-12
+        True
+        """
         return replace(self, values=self.values - self.mean, missing=self.missing - self.mean)
 
     def of_class(self, label: Any) -> ShapeFunction:
-        """The function of a class, by its label; of the first of two, with its sign turned."""
+        """The function of a class; of the first of two, with its sign turned.
+
+        Parameters
+        ----------
+        label
+            One of the classes.
+
+        Returns
+        -------
+        ShapeFunction
+            The function of one score.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+        >>> model = RGBMClassifier(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> curve = model.explain_global()[0]
+        >>> bool((curve.of_class("no").values == -curve.values).all())
+        True
+        """
         scale, take = self.scale.choose(label, self.classes)
         missing, deviation = float(take(self.missing)), self.deviation
         if deviation is not None:
@@ -153,7 +228,22 @@ class ShapeFunction:
         )  # fmt: skip
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The columns of `to_frame`."""
+        """The columns of `to_frame`.
+
+        Returns
+        -------
+        dict
+            A list for each column.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> curve = model.explain_global()[0]
+        >>> curve.to_columns()["to"]
+        [0.5, 1.5, 2.5, inf, None]
+        """
         values, weights = self._with_missing()
         bins = {"term": [self.name] * len(weights), **bins_of(self.cuts, self.categories)}
         bins["weight"] = weights.tolist()
@@ -161,10 +251,31 @@ class ShapeFunction:
         return with_classes(bins, values, classes)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """A data frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"`` with a row for every step or
-        category (of several classes one for each), the one of missing values last: the ``term``,
-        ``from`` and ``to`` of numbers, the ``category``, whether it is of ``missing`` values, the
-        ``weight`` of the training rows and the ``value``."""
+        """A data frame with a row for every step or category, that of missing values last.
+
+        It has the ``term``, ``from`` and ``to`` of numbers, the ``category``, whether it is of
+        ``missing`` values, the ``weight`` of the training rows and the ``value``. Of several
+        classes there is a row for each.
+
+        Parameters
+        ----------
+        backend
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+
+        Returns
+        -------
+        data frame
+            The function.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> curve = model.explain_global()[0]
+        >>> curve.to_frame()["value"].round(2).tolist()[:4]
+        [-1.75, 0.25, -0.75, 2.25]
+        """
         return make_frame(self.to_columns(), backend)
 
     def __repr__(self) -> str:
@@ -177,7 +288,27 @@ class ShapeFunction:
         )
 
     def pictures(self, importance: float | None = None) -> list[str]:
-        """One, for all classes."""
+        """Small pictures for a page or a notebook: one, for all classes.
+
+        Parameters
+        ----------
+        importance
+            A number to write beside the name, or None.
+
+        Returns
+        -------
+        list of str
+            SVG.
+
+        Examples
+        --------
+        >>> from rgboost import RGBMRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 1.0, 4.0]
+        >>> model = RGBMRegressor(max_iter=500, interactions=0, random_state=0).fit(X, y)
+        >>> curve = model.explain_global()[0]
+        >>> len(curve.pictures())
+        1
+        """
         return [shape_picture(self, importance)]
 
     def _repr_html_(self) -> str:

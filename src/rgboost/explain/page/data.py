@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..global_explanation import GlobalExplanation
-from ..pair_function import PairAxis, PairFunction, mean_in_bins
+from ..pair_axis import PairAxis, mean_in_bins
+from ..pair_function import PairFunction
 from ..shape_function import ShapeFunction
 
 CURVE_POINTS = 400

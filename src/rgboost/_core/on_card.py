@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 LIBRARIES = "CuPy's X.get(), torch's X.cpu()"
 """How such arrays come to the host."""
+
+
+_CARD = re.compile(r"cuda(?::(\d+))?$")
+
+
+def card_number(device: Any) -> int | None:
+    """The number of the card that ``device`` names; None: the processor."""
+    found = _CARD.match(device) if isinstance(device, str) else None
+    if found is not None:
+        return int(found[1] or 0)
+    if isinstance(device, str) and device == "cpu":
+        return None
+    raise ValueError(
+        f"device={device!r} is not known; use 'cpu', 'cuda' (the first card), or 'cuda:1' and the "
+        "like."
+    )
 
 
 class NoCardError(RuntimeError):

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import importlib.util
 import math
-import re
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,7 +22,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # of NumPy, about what numba-cuda does
     from numba import cuda
 
-from .._core.on_card import NoCardError  # noqa: E402
+from .._core.on_card import NoCardError, card_number  # noqa: E402
 from .._core.team import default_n_jobs  # noqa: E402
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
@@ -32,19 +31,6 @@ SIMULATED = bool(config.ENABLE_CUDASIM)
 SHARE = 0.8
 """Of the memory that is free on the card, that is used at most."""
 
-_NAME = re.compile(r"cuda(?::(\d+))?$")
-
-
-def card_number(device: Any) -> int:
-    """The number of the card that ``device`` names."""
-    found = _NAME.match(device) if isinstance(device, str) else None
-    if found is None:
-        raise ValueError(
-            f"device={device!r} is not known; use 'cpu', 'cuda' (the first card), or 'cuda:1' and "
-            "the like."
-        )
-    return int(found[1] or 0)
-
 
 class Card:
     """A card that is there. ``memory`` is how many bytes may be used on it, None: most of those
@@ -52,6 +38,7 @@ class Card:
 
     def __init__(self, device: str, memory: int | None = None) -> None:
         number = card_number(device)
+        assert number is not None
         _check_installed(device)
         n_cards = 1 if SIMULATED else _count_cards(device)
         if number >= n_cards:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from .._core.on_card import LIBRARIES, is_on_card, to_host
+from .._core.on_card import LIBRARIES, card_number, is_on_card, to_host
 from .._core.team import check_n_jobs
 from .._core.validation import check_count
 from ..data.input import InputSchema
@@ -202,7 +202,9 @@ class BaseRGBM(
 
     def _training_rows(self, X: Any, y: Any, sample_weight: Any, given: _Given, resume: Any) -> Any:
         """Checked rows; what they tell of the input is stored in the estimator."""
-        on_card = check_device(self.device, self.device_memory)
+        if self.device_memory is not None:
+            check_count(self.device_memory, "device_memory", at_least=1)
+        on_card = card_number(self.device) is not None
         if on_card:
             from . import on_card as card  # not before a card is asked for
 
@@ -533,20 +535,6 @@ class BaseRGBM(
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = accepts_missing(self.learner)
         return tags
-
-
-def check_device(device: Any, memory: Any) -> bool:
-    """Whether a card is asked for."""
-    if memory is not None:
-        check_count(memory, "device_memory", at_least=1)
-    if isinstance(device, str) and device == "cpu":
-        return False
-    if not isinstance(device, str) or not device.startswith("cuda"):
-        raise ValueError(
-            f"device={device!r} is not known; use 'cpu', 'cuda' (the first card), 'cuda:1' and the "
-            "like."
-        )
-    return True
 
 
 @contextmanager

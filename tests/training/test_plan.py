@@ -343,7 +343,7 @@ class TestOnePlace:
         f'`max_bins="auto"` is {rules.BINS_OF_MANY} there',
         f"(dense, or sparse with at most four million entries, zeros counted) go this way if "
         f'`selection="thresholds"` (the default below {rules.MANY_ROWS:,} rows)',
-        f"cross-validation of at most {rules.MOST_FEW_ROWS:,} rows, and several classes, also "
+        f"cross-validation of at most {rules.MOST_FEW_ROWS:,} rows. So do several classes, also "
         f"without cross-validation if rows times classes are at most {rules.MOST_CLASS_SCORES:,}",
         f'and `max_iter="auto"` holds rows out from {rules.HOLD_OUT_ROWS:,} rows on',
         f"if it ends by itself, {NUMBERS[costs.FRUGAL_TIMES]} times its input, or "

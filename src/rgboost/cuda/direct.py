@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.mixed_bins import MixedCuts
-from ..engines.base import Arrays, Losses, Run, Runs
+from ..engines.base import Losses, Run, Runs
 from ..engines.direct.newton_leaves import NewtonRule
 from ..engines.leaves.runs import make_leaf_record
 from ..engines.problem import Problem
@@ -221,17 +221,6 @@ class CardRuns(Runs):
         chosen = found.learner >= 0
         record.left[begin:] = np.where(chosen, found.values[:, 0], 0.0)
         record.right[begin:] = np.where(chosen, found.values[:, 2], 0.0)
-
-    def keep(self) -> Arrays:
-        with self.card.at_work():
-            return {"score": self.runs[0].state.score.copy_to_host()}
-
-    def restore(self, kept: Arrays) -> None:
-        state = self.runs[0].state
-        with self.card.at_work():
-            state.score.copy_to_device(kept["score"])
-            state.chosen.copy_to_device(np.full(2, -1, np.int64))
-            self._advance(state)
 
 
 @dataclass

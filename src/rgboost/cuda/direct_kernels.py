@@ -18,7 +18,7 @@ from numba import cuda, types
 from ..learners.kernels import TIE
 from ..learners.pairs.search import leaf_of as leaf_of_house
 from .compiled import on_card
-from .kernels import THREADS, block_largest, block_sum
+from .kernels import THREADS, block_largest, block_sum, hand_over_largest, hand_over_sum
 from .search_kernels import HELD, LOSS, MOST, SCALE, TOTAL, block_first, quadrants, shape_of
 
 BLOCKS = 1056
@@ -89,15 +89,10 @@ def make_advance(loss: Any) -> Any:
                 total += r
                 if not (abs(r) <= most) and most == most:
                     most = abs(r)
-        fitted = block_sum(fitted, room)
-        held = block_sum(held, room)
-        total = block_sum(total, room)
-        most = block_largest(most, room)
-        if t == 0:
-            partial[LOSS, cuda.blockIdx.x] = fitted
-            partial[HELD, cuda.blockIdx.x] = held
-            partial[TOTAL, cuda.blockIdx.x] = total
-            partial[MOST, cuda.blockIdx.x] = most
+        hand_over_sum(fitted, room, partial, LOSS)
+        hand_over_sum(held, room, partial, HELD)
+        hand_over_sum(total, room, partial, TOTAL)
+        hand_over_largest(most, room, partial, MOST)
 
     return advance
 
@@ -261,15 +256,10 @@ def make_sum_curvatures(loss: Any) -> Any:
                     h2 += curvature
                 else:
                     h3 += curvature
-        h0 = block_sum(h0, room)
-        h1 = block_sum(h1, room)
-        h2 = block_sum(h2, room)
-        h3 = block_sum(h3, room)
-        if t == 0:
-            partial[0, cuda.blockIdx.x] = h0
-            partial[1, cuda.blockIdx.x] = h1
-            partial[2, cuda.blockIdx.x] = h2
-            partial[3, cuda.blockIdx.x] = h3
+        hand_over_sum(h0, room, partial, 0)
+        hand_over_sum(h1, room, partial, 1)
+        hand_over_sum(h2, room, partial, 2)
+        hand_over_sum(h3, room, partial, 3)
 
     return sum_curvatures
 

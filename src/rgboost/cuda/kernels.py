@@ -157,6 +157,22 @@ def block_largest(value, room):
     return found
 
 
+@cuda.jit(device=True)
+def hand_over_sum(value, room, partial, k):
+    """Write the sum of the values of all threads down, as entry k of the block."""
+    found = block_sum(value, room)
+    if cuda.threadIdx.x == 0:
+        partial[k, cuda.blockIdx.x] = found
+
+
+@cuda.jit(device=True)
+def hand_over_largest(value, room, partial, k):
+    """The same of the largest value."""
+    found = block_largest(value, room)
+    if cuda.threadIdx.x == 0:
+        partial[k, cuda.blockIdx.x] = found
+
+
 LOSS, TOTAL, CURVED, SQUARE, WEIGHED_SQUARE, MOST, MOST_CURVED = range(7)
 """What `make_evaluate` adds up: weighted losses, residuals w r, curvatures w h, (w r)^2 and w r^2;
 and the largest |w r| and w h."""
@@ -197,27 +213,13 @@ def make_evaluate(loss: Any) -> Any:
             square += r * r
             if not (abs(r) <= most) and most == most:
                 most = abs(r)
-        sums = block_sum(value_sum, room)
-        if t == 0:
-            partial[LOSS, cuda.blockIdx.x] = sums
-        sums = block_sum(total, room)
-        if t == 0:
-            partial[TOTAL, cuda.blockIdx.x] = sums
-        sums = block_sum(curved, room)
-        if t == 0:
-            partial[CURVED, cuda.blockIdx.x] = sums
-        sums = block_sum(square, room)
-        if t == 0:
-            partial[SQUARE, cuda.blockIdx.x] = sums
-        sums = block_sum(weighed, room)
-        if t == 0:
-            partial[WEIGHED_SQUARE, cuda.blockIdx.x] = sums
-        sums = block_largest(most, room)
-        if t == 0:
-            partial[MOST, cuda.blockIdx.x] = sums
-        sums = block_largest(most_curved, room)
-        if t == 0:
-            partial[MOST_CURVED, cuda.blockIdx.x] = sums
+        hand_over_sum(value_sum, room, partial, LOSS)
+        hand_over_sum(total, room, partial, TOTAL)
+        hand_over_sum(curved, room, partial, CURVED)
+        hand_over_sum(square, room, partial, SQUARE)
+        hand_over_sum(weighed, room, partial, WEIGHED_SQUARE)
+        hand_over_largest(most, room, partial, MOST)
+        hand_over_largest(most_curved, room, partial, MOST_CURVED)
 
     return evaluate_rows
 
@@ -270,32 +272,18 @@ def evaluate_classes(terms, y, weight, score, lo, hi, length, residual, curvatur
         value_sum += value
         curved += h
         most_curved = max(most_curved, h)
-    sums = block_sum(value_sum, room)
-    if t == 0:
-        partial[LOSS, cuda.blockIdx.x] = sums
+    hand_over_sum(value_sum, room, partial, LOSS)
     for c in range(n_classes):
         mine = 0.0
         for i in range(first + t, last, THREADS):
             mine += residual[c, i]
-        sums = block_sum(mine, room)
-        if t == 0:
-            partial[TOTAL + c, cuda.blockIdx.x] = sums
+        hand_over_sum(mine, room, partial, TOTAL + c)
     rest = n_classes - 1
-    sums = block_sum(curved, room)
-    if t == 0:
-        partial[CURVED + rest, cuda.blockIdx.x] = sums
-    sums = block_sum(square, room)
-    if t == 0:
-        partial[SQUARE + rest, cuda.blockIdx.x] = sums
-    sums = block_sum(weighed, room)
-    if t == 0:
-        partial[WEIGHED_SQUARE + rest, cuda.blockIdx.x] = sums
-    sums = block_largest(most, room)
-    if t == 0:
-        partial[MOST + rest, cuda.blockIdx.x] = sums
-    sums = block_largest(most_curved, room)
-    if t == 0:
-        partial[MOST_CURVED + rest, cuda.blockIdx.x] = sums
+    hand_over_sum(curved, room, partial, CURVED + rest)
+    hand_over_sum(square, room, partial, SQUARE + rest)
+    hand_over_sum(weighed, room, partial, WEIGHED_SQUARE + rest)
+    hand_over_largest(most, room, partial, MOST + rest)
+    hand_over_largest(most_curved, room, partial, MOST_CURVED + rest)
 
 
 @cuda.jit
@@ -310,12 +298,8 @@ def sum_falls(before, after, unit, lo, hi, length, partial):
         fall = before[i] / unit - after[i] / unit
         total += fall
         square += fall * fall
-    sums = block_sum(total, room)
-    if t == 0:
-        partial[0, cuda.blockIdx.x] = sums
-    sums = block_sum(square, room)
-    if t == 0:
-        partial[1, cuda.blockIdx.x] = sums
+    hand_over_sum(total, room, partial, 0)
+    hand_over_sum(square, room, partial, 1)
 
 
 @cuda.jit
